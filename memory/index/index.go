@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -21,6 +22,7 @@ import (
 type Index struct {
 	mu sync.RWMutex
 	contents
+	restoring sync.Mutex // guards doc.restored between searches, after mu
 }
 
 // contents are all of an index but its lock.
@@ -28,21 +30,21 @@ type contents struct {
 	docs    []doc
 	marks   []mark           // of the docs, which searches go through
 	slots   map[string]int32 // memory id to its slot, live ones only
-	words   map[string]*word
-	names   []string     // of words by number
-	often   map[pair]int // frequencies that packed has no room for
+	words   map[string]int32 // to its number
+	lists   []word           // by number
+	often   map[pair]int     // frequencies that packed has no room for
 	vectors vectors
 	// The sessions that have ever had a turn, by number: counting by number is
 	// faster than by name.
 	sessions       []session
 	sessionNumbers map[string]int32
-	sessionCount   int               // sessions that have turns
-	shared         map[string]string // one string for all memories of an app, a user, an author
-	departing      []int32           // facts that have an end or a client's text, dead ones too
-	citing         map[cited][]int32 // the same facts by what they cite
-	forgotten      int               // live turns of which a fact was forgotten
-	hidden         map[string]hidden // memories that no search finds, by id
-	expiring       time.Time         // the earliest ExpireTime; zero for none
+	sessionCount   int                       // sessions that have turns
+	rests          map[uint64]*memory.Memory // those that memories share, by the hash of their likeness
+	departing      []int32                   // facts that have an end or a client's text, dead ones too
+	citing         map[cited][]int32         // the same facts by what they cite
+	forgotten      int                       // live turns of which a fact was forgotten
+	hidden         map[string]hidden         // memories that no search finds, by id
+	expiring       time.Time                 // the earliest ExpireTime; zero for none
 	dead           int
 	stored         int64 // Memory.Bytes of the live memories
 	bytes          int64 // of memories, words and sessions; see size
@@ -57,10 +59,12 @@ type hidden struct {
 
 // doc is one revision of a memory. Its slot is its place in Index.docs.
 type doc struct {
-	memory *memory.Memory // nil once it is dead
-	words  []packed       // by number
-	vector int32          // row of Index.vectors; -1 for none
-	at     int32          // where a turn was put among those of its session; see Index.position
+	kept
+	vector int32    // row of Index.vectors; -1 for none
+	at     int32    // where a turn was put among those of its session; see Index.position
+	words  []packed // by number
+	// restored is the memory, for as long as any search has it; see Index.memoryOf.
+	restored weak.Pointer[restored]
 }
 
 // mark is what each search asks of a doc.
@@ -70,11 +74,11 @@ type mark struct {
 	event   uint32 // a hash of a turn's event
 }
 
-// eventSeed is the seed of the hashes of events. Each process has its own.
-var eventSeed = maphash.MakeSeed()
+// seed is the seed of the hashes of events and of likenesses. Each process has its own.
+var seed = maphash.MakeSeed()
 
 // hashed is a hash of an event.
-func hashed(event string) uint32 { return uint32(maphash.String(eventSeed, event)) }
+func hashed(event string) uint32 { return uint32(maphash.String(seed, event)) }
 
 const (
 	noSession = -1
@@ -93,17 +97,16 @@ type cited struct {
 	event   string
 }
 
-// word is a term and the slots that have it.
+// word is the slots that have a term.
 type word struct {
-	number int32
-	df     int      // live memories that have it
-	list   []packed // by slot, dead ones too
+	list []packed // by slot, dead ones too
+	df   int32    // live memories that have it
 }
 
 func newIndex() *Index {
 	return &Index{contents: contents{
-		slots: map[string]int32{}, words: map[string]*word{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
-		shared: map[string]string{}, citing: map[cited][]int32{}, hidden: map[string]hidden{},
+		slots: map[string]int32{}, words: map[string]int32{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
+		rests: map[uint64]*memory.Memory{}, citing: map[cited][]int32{}, hidden: map[string]hidden{},
 	}}
 }
 
@@ -115,12 +118,12 @@ func (ix *Index) Put(e *Entry) {
 	defer ix.mu.Unlock()
 	if slot, ok := ix.slots[e.Memory.ID]; ok {
 		has := &ix.docs[slot]
-		is, was := &e.Memory, has.memory
-		if is.CreateTime.Before(was.CreateTime) {
+		is, created := &e.Memory, micros(e.Memory.CreateTime)
+		if created < has.created {
 			return
 		}
-		if is.CreateTime.Equal(was.CreateTime) && (was.Revision > is.Revision ||
-			was.Revision == is.Revision && has.vector >= 0 && e.Vector == nil) {
+		if created == has.created && (has.revision > is.Revision ||
+			has.revision == is.Revision && has.vector >= 0 && e.Vector == nil) {
 			return
 		}
 		ix.kill(slot)
@@ -162,21 +165,18 @@ func (ix *Index) expireBy(at time.Time) {
 
 // add gives a memory the next slot. The caller has killed its older one.
 func (ix *Index) add(e *Entry) {
-	slot := int32(len(ix.docs))
-	m := e.Memory
-	for _, s := range []*string{&m.App, &m.User, (*string)(&m.Kind), &m.Author} {
-		*s = ix.share(*s)
-	}
-	d := doc{memory: &m, vector: -1, words: make([]packed, 0, len(e.Terms))}
+	slot, m := int32(len(ix.docs)), &e.Memory
+	d := doc{kept: ix.keep(m), vector: -1, words: make([]packed, 0, len(e.Terms))}
 	for term, freq := range e.Terms {
-		w := ix.word(term)
+		number := ix.number(term)
+		w := &ix.lists[number]
 		w.df++
 		before := cap(w.list)
 		w.list = append(w.list, pack(slot, freq))
 		ix.bytes += packedBytes * int64(cap(w.list)-before)
-		d.words = append(d.words, pack(w.number, freq))
+		d.words = append(d.words, pack(number, freq))
 		if freq >= manyFreq {
-			ix.often[pair{slot, w.number}] = freq
+			ix.often[pair{slot, number}] = freq
 			ix.bytes += oftenBytes
 		}
 	}
@@ -185,8 +185,8 @@ func (ix *Index) add(e *Entry) {
 	}
 	in := mark{length: int32(e.Terms.Length()), session: noSession}
 	if m.Kind == memory.KindTurn {
-		in.session, in.event = ix.sessionNumber(m.Source.SessionID), hashed(m.Source.EventID())
-		m.Source.SessionID = ix.sessions[in.session].name // one string for all turns of a session
+		d.session = ix.sessionNumber(m.Source.SessionID) // a turn has one, be it ""
+		in.session, in.event = d.session, hashed(d.event)
 	}
 	ix.docs, ix.marks = append(ix.docs, d), append(ix.marks, in)
 	ix.slots[m.ID] = slot
@@ -204,42 +204,35 @@ func (ix *Index) add(e *Entry) {
 	ix.bytes += d.size()
 }
 
-// share returns a string that equals s and that other memories have.
-func (ix *Index) share(s string) string {
-	if has, ok := ix.shared[s]; ok {
-		return has
-	}
-	ix.shared[s] = s
-	ix.bytes += sharedBytes + stringBytes(s)
-	return s
-}
-
-// word returns the word of a term, which it makes if it is new.
-func (ix *Index) word(term string) *word {
-	w := ix.words[term]
-	if w == nil {
+// number returns the number of a term, which it makes if it is new.
+func (ix *Index) number(term string) int32 {
+	n, ok := ix.words[term]
+	if !ok {
 		term = strings.Clone(term) // it may be a part of all words of the memory
-		w = &word{number: int32(len(ix.names))}
-		ix.words[term] = w
-		ix.names = append(ix.names, term)
+		n = int32(len(ix.lists))
+		ix.words[term] = n
+		ix.lists = append(ix.lists, word{})
 		ix.bytes += wordBytes + stringBytes(term)
 	}
-	return w
+	return n
 }
 
 // addDeparting adds a fact to those that succession looks at.
 func (ix *Index) addDeparting(slot int32) {
 	ix.departing = append(ix.departing, slot)
-	source := &ix.docs[slot].memory.Source
-	for _, event := range source.EventIDs {
-		at := cited{ix.sessionNumber(source.SessionID), event}
+	d := &ix.docs[slot]
+	if d.session == noSession {
+		return
+	}
+	for _, event := range d.events() {
+		at := cited{d.session, event}
 		ix.citing[at] = append(ix.citing[at], slot)
 		ix.bytes += citingBytes
 	}
 }
 
-// sessionNumber gives a session its number at its first turn, or at the first fact
-// of departing that cites it. It keeps the number when its turns are gone.
+// sessionNumber gives a session its number at its first memory. It keeps the number when
+// its memories are gone.
 func (ix *Index) sessionNumber(name string) int32 {
 	n, ok := ix.sessionNumbers[name]
 	if !ok {
@@ -268,7 +261,7 @@ func (ix *Index) position(slot int32) (at int, found bool) {
 		return at, true
 	}
 	return slices.BinarySearchFunc(turns, slot, func(a, b int32) int {
-		return memory.CompareTurns(ix.docs[a].memory, ix.docs[b].memory)
+		return compareTurns(&ix.docs[a].kept, &ix.docs[b].kept)
 	})
 }
 
@@ -290,7 +283,7 @@ func (ix *Index) insertTurn(slot int32) {
 func (ix *Index) Remove(id string, revision int64) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if slot, ok := ix.slots[id]; ok && ix.docs[slot].memory.Revision < revision {
+	if slot, ok := ix.slots[id]; ok && ix.docs[slot].revision < revision {
 		ix.kill(slot)
 		ix.pack()
 	} else if h, ok := ix.hidden[id]; ok && h.revision < revision {
@@ -304,13 +297,13 @@ func (ix *Index) Remove(id string, revision int64) {
 func (ix *Index) kill(slot int32) {
 	d := &ix.docs[slot]
 	for _, w := range d.words {
-		ix.words[ix.names[w.number()]].df--
+		ix.lists[w.number()].df--
 		if w.freq() == manyFreq {
 			delete(ix.often, pair{slot, w.number()})
 			ix.bytes -= oftenBytes
 		}
 	}
-	if d.memory.Kind == memory.KindTurn {
+	if d.rest.Kind == memory.KindTurn {
 		in := &ix.sessions[ix.marks[slot].session]
 		if at, found := ix.position(slot); found {
 			in.turns = slices.Delete(in.turns, at, at+1)
@@ -319,13 +312,15 @@ func (ix *Index) kill(slot int32) {
 			ix.sessionCount--
 		}
 	}
-	if len(d.memory.Forgotten) > 0 {
+	if len(d.rest.Forgotten) > 0 {
 		ix.forgotten--
 	}
-	delete(ix.slots, d.memory.ID)
-	ix.stored -= d.memory.Bytes()
+	delete(ix.slots, d.id)
+	var m restored
+	ix.restore(slot, &m, false)
+	ix.stored -= m.Bytes()
 	ix.bytes -= d.size()
-	d.memory, d.words, ix.marks[slot].session = nil, nil, isDead
+	*d, ix.marks[slot].session = doc{vector: d.vector}, isDead
 	ix.dead++
 }
 
@@ -338,15 +333,20 @@ func (ix *Index) pack() {
 	if ix.dead < minDead || ix.dead < len(ix.docs)/2 {
 		return
 	}
-	fresh := newIndex()
+	fresh, names := newIndex(), make([]string, len(ix.lists))
+	for term, number := range ix.words {
+		names[number] = term
+	}
 	for i := range ix.docs {
-		if d := &ix.docs[i]; d.memory != nil {
-			e := Entry{Memory: *d.memory, Terms: memory.Terms{}}
+		if d := &ix.docs[i]; d.rest != nil {
+			var m restored
+			ix.restore(int32(i), &m, false)
+			e := Entry{Memory: m.Memory, Terms: memory.Terms{}}
 			if d.vector >= 0 {
 				e.Vector = ix.vectors.row(d.vector)
 			}
 			for _, w := range d.words {
-				e.Terms[ix.names[w.number()]] = ix.freqOf(w, int32(i), w.number())
+				e.Terms[names[w.number()]] = ix.freqOf(w, int32(i), w.number())
 			}
 			fresh.add(&e)
 		}
@@ -374,13 +374,13 @@ func (ix *Index) expire(now time.Time) bool {
 	ix.expiring = time.Time{}
 	for i := range ix.docs {
 		d := &ix.docs[i]
-		if d.memory == nil || d.memory.ExpireTime.IsZero() {
+		if d.rest == nil || d.expires == noTime {
 			continue
 		}
-		if !d.memory.Live(now) {
+		if at := timeOf(d.expires); !now.Before(at) {
 			ix.kill(int32(i))
 		} else {
-			ix.expireBy(d.memory.ExpireTime)
+			ix.expireBy(at)
 		}
 	}
 	for id, h := range ix.hidden {

@@ -79,11 +79,11 @@ func (s *search) sessions() {
 	var numbers []int32                       // of the sessions, by row
 	var counts []int                          // one row a session, one column a word
 	n := len(s.words)
-	for i, w := range s.words {
-		if w == nil {
+	for i, word := range s.words {
+		if word == noWord {
 			continue
 		}
-		for _, p := range w.list {
+		for _, p := range s.ix.lists[word].list {
 			number := s.ix.marks[p.number()].session
 			if number < 0 {
 				continue
@@ -111,14 +111,14 @@ func (s *search) sessions() {
 func (s *search) lexical() []int32 {
 	s.scores = make([]float64, len(s.ix.docs))
 	var saturated saturation
-	for _, w := range s.words {
-		if w == nil {
+	for i, word := range s.words {
+		if word == noWord {
 			continue
 		}
-		idf := memory.IDF(s.stats.Docs, w.df)
-		for _, p := range w.list {
+		idf := memory.IDF(s.stats.Docs, s.stats.DF[i])
+		for _, p := range s.ix.lists[word].list {
 			slot := p.number()
-			freq := s.ix.freqOf(p, slot, w.number)
+			freq := s.ix.freqOf(p, slot, word)
 			s.scores[slot] += idf * saturated.of(freq, int(s.ix.marks[slot].length))
 		}
 	}

@@ -22,7 +22,7 @@ type search struct {
 	ix    *Index
 	q     *memory.Query
 	now   time.Time
-	words []*word       // of q.Terms; nil for a word that no memory has
+	words []int32       // the numbers of q.Terms; noWord for one that no memory has
 	terms map[int32]int // a word's number to its index in q.Terms
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
@@ -30,7 +30,20 @@ type search struct {
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.
 	cosines []float64
-	found   []int32 // the slots in the runs, in no order
+	found   []int32        // the slots in the runs, in no order
+	one     restored       // the memory that a filter looks at
+	rest    *memory.Memory // that one has
+}
+
+// noWord stands for the number of a word that no memory has.
+const noWord = -1
+
+// memoryOf is the memory of a slot until the next call.
+func (s *search) memoryOf(slot int32) *memory.Memory {
+	rest := s.ix.docs[slot].rest
+	s.ix.restore(slot, &s.one, rest == s.rest)
+	s.rest = rest
+	return &s.one.Memory
 }
 
 // run finds the two lists, adds cited turns and context, and measures all.
@@ -44,13 +57,15 @@ func (s *search) run() memory.Found {
 	}
 	s.terms = make(map[int32]int, len(s.q.Terms))
 	for i, t := range s.q.Terms {
-		w := s.ix.words[t]
-		s.words = append(s.words, w)
-		if w != nil {
-			s.terms[w.number] = i
-			s.mask |= bit(w.number)
-			s.stats.DF[i] = w.df
+		number, ok := s.ix.words[t]
+		if !ok {
+			number = noWord
+		} else {
+			s.terms[number] = i
+			s.mask |= bit(number)
+			s.stats.DF[i] = int(s.ix.lists[number].df)
 		}
+		s.words = append(s.words, number)
 	}
 	hits := s.lists()
 	if s.q.Cited {
@@ -68,7 +83,9 @@ func (s *search) run() memory.Found {
 func (s *search) cited(hits []int32) (out []int32) {
 	citations := memory.Citations{}
 	for _, slot := range hits {
-		citations.Cite(s.ix.docs[slot].memory)
+		if s.ix.docs[slot].rest.Kind.Statement() {
+			citations.Cite(s.memoryOf(slot))
+		}
 	}
 	for session, events := range citations {
 		var hashes []uint32
@@ -76,7 +93,7 @@ func (s *search) cited(hits []int32) (out []int32) {
 			hashes = append(hashes, hashed(event))
 		}
 		for _, slot := range s.ix.turnsOf(session) {
-			if slices.Contains(hashes, s.ix.marks[slot].event) && events[s.ix.docs[slot].memory.Source.EventID()] {
+			if slices.Contains(hashes, s.ix.marks[slot].event) && events[s.ix.docs[slot].event] {
 				out = append(out, slot)
 			}
 		}
@@ -114,7 +131,7 @@ func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 // places of the hits among them.
 func (s *search) remembered(turns []int32, hits []int) (out []int32, at []int) {
 	for i, slot := range turns {
-		if len(s.ix.docs[slot].memory.Forgotten) > 0 {
+		if len(s.ix.docs[slot].rest.Forgotten) > 0 {
 			continue
 		}
 		if _, hit := slices.BinarySearch(hits, i); hit {
@@ -130,9 +147,12 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	out := make([]memory.Candidate, len(slots))
 	n := len(s.words)
 	freqs := make([]int, len(slots)*n)
+	s.ix.restoring.Lock()
+	defer s.ix.restoring.Unlock()
 	for i, slot := range slots {
 		d, c := &s.ix.docs[slot], &out[i]
-		c.Memory, c.Length, c.Match = d.memory, int(s.ix.marks[slot].length), s.q.Match(d.memory, s.now)
+		c.Memory, c.Length = s.ix.memoryOf(slot), int(s.ix.marks[slot].length)
+		c.Match = s.q.Match(c.Memory, s.now)
 		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
 		for _, have := range d.words {
 			number := have.number()
@@ -174,7 +194,7 @@ func (t *top) worse(a, b scored) bool {
 	if a.score != b.score {
 		return a.score < b.score
 	}
-	return t.s.ix.docs[a.slot].memory.ID > t.s.ix.docs[b.slot].memory.ID
+	return t.s.ix.docs[a.slot].id > t.s.ix.docs[b.slot].id
 }
 
 // Len implements heap.Interface.
@@ -202,8 +222,8 @@ func (t *top) offer(slot int32, score float64) {
 	if full && (t.s.q.Limit <= 0 || score < t.kept[0].score) {
 		return // most end here, without a look at the memory
 	}
-	d, c := &t.s.ix.docs[slot], scored{slot, score}
-	if d.memory == nil || full && !t.worse(t.kept[0], c) || !t.passes(d.memory, t.s.now) {
+	c := scored{slot, score}
+	if t.s.ix.docs[slot].rest == nil || full && !t.worse(t.kept[0], c) || !t.passes(t.s.memoryOf(slot), t.s.now) {
 		return
 	}
 	if full {

@@ -11,59 +11,102 @@ import (
 // value, as a map of Go is between seven sixteenths and seven eighths full.
 // TestCacheFollowsHeap compares the sum with the heap.
 const (
-	slotBytes    = 36 // of a live memory, in Index.slots
-	wordBytes    = 48 + 36 + 16
-	packedBytes  = 4
-	oftenBytes   = 24 // of an entry in Index.often
-	docBytes     = int64(unsafe.Sizeof(doc{}) + unsafe.Sizeof(mark{}))
-	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
-	profileBytes = int64(unsafe.Sizeof(memory.Profile{}))
-	sessionBytes = 36 + 50 // in its two tables
-	sharedBytes  = 48      // of an entry in Index.shared
-	citingBytes  = 72 + 8  // of a fact in Index.citing
-	hiddenBytes  = 84      // of an entry in Index.hidden
-	termBytes    = 40      // of an entry in memory.Terms
-	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
+	slotBytes     = 36 // of a live memory, in Index.slots
+	wordBytes     = 36 // of an entry in Index.words
+	postingsBytes = int64(unsafe.Sizeof(word{}))
+	packedBytes   = 4
+	oftenBytes    = 24 // of an entry in Index.often
+	docBytes      = int64(unsafe.Sizeof(doc{}) + unsafe.Sizeof(mark{}))
+	restBytes     = int64(unsafe.Sizeof(memory.Memory{}))
+	moreBytes     = int64(unsafe.Sizeof(more{}))
+	likeBytes     = restBytes + (int64(unsafe.Sizeof(likeness{}))+8)*3/2 // of an entry in Index.rests
+	profileBytes  = int64(unsafe.Sizeof(memory.Profile{}))
+	sessionBytes  = 36 + 50 // in its two tables
+	citingBytes   = 72 + 8  // of a fact in Index.citing
+	hiddenBytes   = 84      // of an entry in Index.hidden
+	termBytes     = 40      // of an entry in memory.Terms
+	queuedBytes   = int64(unsafe.Sizeof(queued{})) + 64
 )
 
 // stringBytes is what a string of its own takes: the runtime allocates in
 // multiples of 8 to 16 bytes.
 func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
 
-// memorySize is what a memory takes without the strings that memories share.
-func memorySize(m *memory.Memory) int64 {
-	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.Fact) + stringBytes(m.SupersededBy) +
-		stringBytes(m.Source.Quote) + stringBytes(m.DisplayName) + stringBytes(m.Description) + stringBytes(m.Reason)
-	for _, list := range [][]string{m.Topics, m.Source.EventIDs, m.Forgotten} {
-		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
-		for _, s := range list {
-			n += stringBytes(s)
-		}
+// listBytes is what a list of strings takes.
+func listBytes(list []string) int64 {
+	n := int64(cap(list)) * int64(unsafe.Sizeof(""))
+	for _, s := range list {
+		n += stringBytes(s)
 	}
-	if p := m.Profile; p != nil {
-		n += profileBytes + stringBytes(p.SchemaID) + stringBytes(p.Field) + int64(cap(p.Value))
-	}
-	for name, value := range m.Metadata {
+	return n
+}
+
+// metadataBytes is what metadata takes.
+func metadataBytes(all memory.Metadata) (n int64) {
+	for name, value := range all {
 		n += 60 + stringBytes(name) + int64(cap(value))
 	}
 	return n
 }
 
-// size is what a live memory takes in an index, without its vector, its postings
-// and its place in Index.docs.
-func (d *doc) size() int64 {
-	n := slotBytes + memorySize(d.memory) + packedBytes*int64(cap(d.words))
-	if d.memory.Kind != memory.KindTurn {
-		n += stringBytes(d.memory.Source.SessionID)
+// passageBytes is what a passage takes.
+func passageBytes(p *memory.Passage) int64 {
+	if p == nil {
+		return 0
+	}
+	return int64(unsafe.Sizeof(*p)) + stringBytes(p.Document) + stringBytes(p.Title) + stringBytes(p.URI) +
+		listBytes(p.Headings)
+}
+
+// restSize is what a rest takes that no other memory shares, without the strings that
+// memories share.
+func restSize(m *memory.Memory) int64 {
+	n := restBytes + stringBytes(m.DisplayName) + stringBytes(m.Description) + stringBytes(m.Reason) +
+		listBytes(m.Topics) + listBytes(m.Forgotten)
+	if p := m.Profile; p != nil {
+		n += profileBytes + stringBytes(p.SchemaID) + stringBytes(p.Field) + int64(cap(p.Value))
+	}
+	for _, r := range m.Retracted {
+		n += int64(unsafe.Sizeof(r)) + stringBytes(r.Fact)
 	}
 	return n
 }
 
-// Size is what an entry takes while it is queued, in bytes, and about what it takes in
-// an index.
+// size is what more takes.
+func (x *more) size() int64 {
+	return moreBytes + stringBytes(x.quote) + stringBytes(x.supersededBy) + listBytes(x.events) +
+		passageBytes(x.passage) + metadataBytes(x.metadata)
+}
+
+// size is what a live memory takes in an index, without its vector, its postings
+// and its place in Index.docs.
+func (d *doc) size() int64 {
+	n := slotBytes + packedBytes*int64(cap(d.words)) + stringBytes(d.id) + stringBytes(d.fact) + stringBytes(d.event)
+	if d.more != nil {
+		n += d.more.size()
+	}
+	if d.own {
+		n += restSize(d.rest)
+	}
+	return n
+}
+
+// Indexed is about what an entry takes in an index, in bytes: nearly all of its words are
+// those of other memories too.
+func (e *Entry) Indexed() int64 {
+	m := &e.Memory
+	x := more{quote: m.Source.Quote, supersededBy: m.SupersededBy, passage: m.Source.Passage, metadata: m.Metadata}
+	d := doc{kept: kept{id: m.ID, fact: m.Fact, event: m.Source.EventID(), more: &x}}
+	words := int64(len(e.Terms)) * 2 * packedBytes
+	return docBytes + d.size() + words + 4*int64(len(e.Vector))
+}
+
+// Size is what an entry takes while it is queued, in bytes.
 func (e *Entry) Size() int64 {
 	m := &e.Memory
-	n := queuedBytes + memorySize(m) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
+	n := queuedBytes + restSize(m) + stringBytes(m.ID) + stringBytes(m.Fact) + stringBytes(m.SupersededBy) +
+		stringBytes(m.Source.Quote) + listBytes(m.Source.EventIDs) + passageBytes(m.Source.Passage) +
+		metadataBytes(m.Metadata) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
 		stringBytes(m.Author) + stringBytes(m.Source.SessionID) + 4*int64(cap(e.Vector))
 	for term := range e.Terms {
 		n += termBytes + stringBytes(term)
@@ -76,6 +119,7 @@ func (e *Entry) Size() int64 {
 func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))
+	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) + postingsBytes*int64(cap(ix.lists)) +
+		4*int64(cap(ix.departing))
 	return bytes, len(ix.slots)+len(ix.hidden) == 0
 }

@@ -18,8 +18,8 @@ func (s *search) succession() []memory.Candidate {
 		if session < 0 {
 			continue
 		}
-		for _, fact := range s.ix.citing[cited{session, s.ix.docs[slot].memory.Source.EventID()}] {
-			if f := &s.ix.docs[fact]; f.memory != nil && f.memory.Departs(at) {
+		for _, fact := range s.ix.citing[cited{session, s.ix.docs[slot].event}] {
+			if f := &s.ix.docs[fact]; f.rest != nil && f.departs(at) {
 				out = append(out, fact)
 			}
 		}
@@ -39,10 +39,10 @@ func (s *search) succession() []memory.Candidate {
 	out = s.successors(out)
 	if s.q.LeavesOutFacts() {
 		holding := slices.DeleteFunc(slices.Clone(out), func(slot int32) bool {
-			return s.ix.docs[slot].memory.Ended(at)
+			return s.ix.docs[slot].ended(at)
 		})
 		for _, slot := range s.cited(holding) {
-			if len(s.ix.docs[slot].memory.Forgotten) == 0 || s.q.History {
+			if len(s.ix.docs[slot].rest.Forgotten) == 0 || s.q.History {
 				out = append(out, slot)
 			}
 		}
@@ -62,7 +62,7 @@ func (s *search) successors(slots []int32) []int32 {
 		last := slots[begin:]
 		begin = len(slots)
 		for _, of := range last {
-			if slot, ok := s.ix.slots[s.ix.docs[of].memory.SuccessorAt(at)]; ok && !known[slot] {
+			if slot, ok := s.ix.slots[s.ix.docs[of].successorAt(at)]; ok && !known[slot] {
 				known[slot] = true
 				slots = append(slots, slot)
 			}

@@ -83,7 +83,7 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		}
 		read += len(entries)
 		for _, e := range entries {
-			size += e.Size()
+			size += e.Indexed()
 		}
 		limit := s.cache.Stats().Limit / 2
 		expected := size
