@@ -81,7 +81,7 @@ when all keys are revoked.`,
 			name: "keys revoke", arguments: "ID", summary: "End a key: it is refused within a second.",
 			example: "memoryd keys revoke 1JW3rTgbPNVE5QxF",
 			run: func(ctx context.Context, cfg *config, args []string, s streams) error {
-				return cfg.withKeys(ctx, s, func(r keyring) error { return r.revoke(ctx, args[0]) })
+				return cfg.withKeys(ctx, func(r keyring) error { return r.revoke(ctx, args[0]) })
 			}}, func(fs *flag.FlagSet, cfg *config) {
 			fs.StringVar(&cfg.keys.app, "app", access.AllApps, "`APP` of the key, for an admin key of that app")
 		}),
@@ -89,7 +89,7 @@ when all keys are revoked.`,
 			name: "keys rotate", arguments: "ID", summary: "Give a key another secret, and print the key alone.",
 			example: "memoryd keys rotate -grace 1h 1JW3rTgbPNVE5QxF",
 			run: func(ctx context.Context, cfg *config, args []string, s streams) error {
-				return cfg.withKeys(ctx, s, func(r keyring) error {
+				return cfg.withKeys(ctx, func(r keyring) error {
 					shown, err := r.rotate(ctx, args[0], cfg.keys.grace)
 					if err == nil {
 						_, err = fmt.Fprintln(s.out, shown)
@@ -132,7 +132,7 @@ func (c *config) createKey(ctx context.Context, s streams) error {
 		}
 		key.ExpireTime = time.Now().Add(life)
 	}
-	return c.withKeys(ctx, s, func(r keyring) error {
+	return c.withNewKeys(ctx, func(r keyring) error {
 		id, shown, err := r.create(ctx, key)
 		if err != nil {
 			return err
@@ -161,11 +161,13 @@ func parseDays(text string) (time.Duration, error) {
 }
 
 func (c *config) listKeys(ctx context.Context, s streams) error {
-	return c.withKeys(ctx, s, func(r keyring) error {
+	return c.withKeys(ctx, func(r keyring) error {
 		if c.keys.json {
 			enc := json.NewEncoder(s.out)
 			return r.list(ctx, func(k client.Key) error { return enc.Encode(k) })
 		}
+		// The default store may not be the one that serves: an empty list would not tell.
+		fmt.Fprintf(s.err, "keys in %s\n", r.place())
 		out := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(out, "ID\tAPP\tUSER\tCAN\tSTATE\tLAST USED\tNAME")
 		if err := r.list(ctx, func(k client.Key) error {
@@ -206,8 +208,19 @@ func orDash(s string) string {
 	return s
 }
 
-// withKeys calls f with the keys that the flags name.
-func (c *config) withKeys(ctx context.Context, s streams, f func(keyring) error) (err error) {
+// withKeys calls f with the keys that the flags name. A file that is not there has none, and is not made.
+func (c *config) withKeys(ctx context.Context, f func(keyring) error) error {
+	if c.server == "" && c.sessions != sqlitedb.Memory && inFile(c.sessions) {
+		if _, err := os.Stat(c.sessions); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("no keys: there is no file %s: name the store of the memoryd that you mean with -data"+
+				" or -sessions, or ask one that runs with -server", whole(c.sessions))
+		}
+	}
+	return c.withNewKeys(ctx, f)
+}
+
+// withNewKeys is withKeys for a key that is made: so is a file that is not there.
+func (c *config) withNewKeys(ctx context.Context, f func(keyring) error) (err error) {
 	if c.server != "" {
 		key, err := c.shownKey()
 		if err != nil {

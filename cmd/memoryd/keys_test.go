@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -144,6 +145,12 @@ func TestKeysCommands(t *testing.T) {
 	}
 	runFails(t, "there is no verb", 1, "keys", "create", "-data", dir, "-app", "a", "-can", "all")
 	runFails(t, "not found", 1, "keys", "revoke", "-data", dir, "none")
+	// A store that is not there is named, and not made.
+	empty := filepath.Join(t.TempDir(), "home")
+	runFails(t, "there is no file "+filepath.Join(empty, dataFile), 1, "keys", "list", "-data", empty)
+	if _, err := os.Stat(empty); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("keys list made %s: %v", empty, err)
+	}
 	// All keys have ended, and the address of others is served: it is closed.
 	open := start(t, dir, "-listen", "0.0.0.0:0")
 	if status, _ := keyed(t, "", "GET", open.url+"/metrics", nil); status != 401 {

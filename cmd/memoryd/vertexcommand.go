@@ -133,7 +133,7 @@ func addVertexAccount(ctx context.Context, cfg *config, args []string, s streams
 	if account.Key != "" {
 		cfg.keys.app = access.AllApps
 	}
-	return cfg.withKeys(ctx, s, func(r keyring) error {
+	return cfg.withNewKeys(ctx, func(r keyring) error {
 		if err := keyOfAccount(ctx, cfg, r, s, &account); err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func vertexInit(ctx context.Context, cfg *config, _ []string, s streams) error {
 		return fmt.Errorf("%s is there already: name another -vertex-dir for another key",
 			filepath.Join(make.Dir, vertexauth.Credentials))
 	}
-	return cfg.withKeys(ctx, s, func(r keyring) error {
+	return cfg.withNewKeys(ctx, func(r keyring) error {
 		id, _, err := r.create(ctx, client.NewKey{Name: "vertex", User: cfg.keys.user,
 			Can: strings.Split(cfg.keys.can, ",")})
 		if err != nil {

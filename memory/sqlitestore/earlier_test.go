@@ -37,6 +37,7 @@ func TestBeforeKeys(t *testing.T) {
 			DROP INDEX revisions_expires; DROP INDEX revisions_deletions;
 			ALTER TABLE revisions DROP COLUMN expires; ALTER TABLE memories DROP COLUMN removed;
 			DROP TRIGGER links_delete; DROP TABLE links; DROP INDEX memories_expires; DROP INDEX memories_id; DROP INDEX memories_deleted;
+			DROP INDEX memories_deleted_timestamp; DROP INDEX memories_deleted_create;
 			DROP INDEX memories_counts;
 			ALTER TABLE memories DROP COLUMN state;
 			ALTER TABLE memories DROP COLUMN until;
