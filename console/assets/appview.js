@@ -2,7 +2,8 @@
 
 import { get, pages, path, scopePath } from "./api.js";
 import limits from "./limits.js";
-import { count, fill, h, href, link, paged, said } from "./dom.js";
+import { action, count, fill, h, href, link, paged, said } from "./dom.js";
+import { eraseApp } from "./erase.js";
 
 // figures are the counts of a user in words.
 function figures(n) {
@@ -32,7 +33,10 @@ export default async function appView({ main, signal, app }) {
     },
   }, h("label", { class: "field" }, h("span", {}, "User"), h("input", { name: "user", required: true, maxlength: 256 })),
   h("button", {}, "Open"));
-  fill(main, h("h1", {}, said(app)), open, limits(path`/v1/apps/${app}`, signal), h("section", {}, h("h2", {}, "Users"), list));
+  const forget = action("Forget this app", async () => {
+    if (await eraseApp(path`/v1/apps/${app}`, app, signal)) location.hash = href([]);
+  }, { kind: "quiet-danger small" });
+  fill(main, h("div", { class: "row spread" }, h("h1", {}, said(app)), forget), open, limits(path`/v1/apps/${app}`, signal), h("section", {}, h("h2", {}, "Users"), list));
   await paged(list, {
     signal, read: pages(path`/v1/apps/${app}/users`, "users", { pageSize: 200 }, signal),
     row: (user) => {

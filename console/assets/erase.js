@@ -37,12 +37,20 @@ export async function eraseOne(at, { title, about, signal }) {
   return dialog({ title, about, counted, run: () => post(`${at}/erase`) });
 }
 
-// eraseUser forgets the user at a path.
-export async function eraseUser(at, user, signal) {
+// forget erases all at the path of a user or an app, whose name is to be typed.
+async function forget(at, name, { title, about, signal }) {
   const counted = await call("DELETE", at, { query: { dryRun: true }, signal });
-  return dialog({
-    title: "Forget this user for good?", word: user, counted,
-    about: "All that memoryd has of this user goes, with state, operations and keys of the user.",
-    run: () => call("DELETE", at, { query: { confirm: user } }),
-  });
+  return dialog({ title, about, counted, word: name, run: () => call("DELETE", at, { query: { confirm: name } }) });
 }
+
+// eraseUser forgets the user at a path.
+export const eraseUser = (at, user, signal) => forget(at, user, {
+  title: "Forget this user for good?", signal,
+  about: "All that memoryd has of this user goes, with state, operations and keys of the user.",
+});
+
+// eraseApp forgets the app at a path.
+export const eraseApp = (at, app, signal) => forget(at, app, {
+  title: "Forget this app for good?", signal,
+  about: "All that memoryd has of this app goes: every user, shared knowledge, state, operations, configuration and keys.",
+});

@@ -7,7 +7,7 @@ import (
 )
 
 // Erasing says what goes by kind before it is confirmed: of a memory that is held back, of a
-// session, and of a user, whose id is to be typed.
+// session, and of a user and an app, whose names are to be typed.
 func TestErase(t *testing.T) {
 	h := start(t)
 	h.fill()
@@ -40,4 +40,11 @@ func TestErase(t *testing.T) {
 	p.shows("dialog .goes", "3 turns of conversations")
 	confirm(p, "maya", "Erased: 4 memories")
 	p.hides("main .list", "maya")
+
+	h.fill()
+	p.to("/demo")
+	p.press("main", "Forget this app")
+	p.shows("dialog .goes", "3 sessions")
+	confirm(p, "demo", "Erased: ")
+	p.hides("main", "demo")
 }
