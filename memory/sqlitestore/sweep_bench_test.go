@@ -16,15 +16,15 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// BenchmarkSweep sweeps expired memories of 100 users: SWEEP_MEMORIES of them or 100,000, of
-// which SWEEP_BESIDE, or half, go while one user searches 10,000 memories all the time. It
-// reports the 95th percentile of the searches without and with the sweep beside them, in
-// milliseconds, their ratio, how many memories a second go without searches and beside them,
-// and the size of the file before and after, in MB. The room is given back beside searches if
-// some memories go beside them.
+// BenchmarkSweep sweeps expired memories of 100 users: SWEEP_MEMORIES of them or 100,000. The
+// first SWEEP_BESIDE of them, or half, go while one user searches 10,000 memories all the time,
+// the others without searches, and then the room is given back beside searches again, if any
+// memories went beside them. It reports of both the 95th percentile of the searches without and
+// with the sweep beside them, in milliseconds, and their ratio, how many memories a second go
+// beside searches and without them, and the size of the file before and after, in MB.
 func BenchmarkSweep(b *testing.B) {
 	n := number("SWEEP_MEMORIES", 100_000)
-	last := number("SWEEP_BESIDE", n/2)
+	first := number("SWEEP_BESIDE", n/2)
 	for b.Loop() {
 		b.StopTimer()
 		path := filepath.Join(b.TempDir(), "memoryd.db")
@@ -43,19 +43,17 @@ func BenchmarkSweep(b *testing.B) {
 		}
 		full := fileSize(b, db, path)
 		b.StartTimer()
-		idle := 0.0
-		if last == 0 {
-			idle = sweepRate(b, s, now, n+1) // and give the room back
+		if first == 0 {
+			b.ReportMetric(sweepRate(b, s, now, n+1), "memories/s-idle") // and give the room back
 		} else {
-			idle = sweepRate(b, s, now, n-last)
-			alone, beside, rate := sweepBeside(b, s, now)
-			b.ReportMetric(alone, "p95-alone-ms")
-			b.ReportMetric(beside, "p95-swept-ms")
-			b.ReportMetric(beside/alone, "p95-ratio")
-			b.ReportMetric(rate, "memories/s-beside")
+			beside := sweepBeside(b, s, now, first)
+			beside.report(b, "swept")
+			b.ReportMetric(beside.rate, "memories/s-beside")
+			const last = 1000 // whose sweep has the room given back
+			b.ReportMetric(sweepRate(b, s, now, n-first-last), "memories/s-idle")
+			sweepBeside(b, s, now, n).report(b, "shrunk")
 		}
 		b.StopTimer()
-		b.ReportMetric(idle, "memories/s-idle")
 		b.ReportMetric(full, "MB-full")
 		b.ReportMetric(fileSize(b, db, path), "MB-swept")
 		b.StartTimer()
@@ -115,11 +113,23 @@ func fillSweep(b *testing.B, s *sqlitestore.Store, user string, n int, expires t
 // sweptFor is for how long sweepBeside sweeps, and then does not, in turns.
 const sweptFor = 5 * time.Second
 
-// sweepBeside sweeps all that is left and gives the room back, in every other slot of time,
-// while one user searches all the time. It returns the 95th percentile of the searches in
-// slots without and with the sweep, in milliseconds, and how many memories went in a second
-// of the slots with it, without the time in which the room was given back.
-func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time) (alone, beside, rate float64) {
+// beside is how searches were without and with a sweep beside them.
+type beside struct {
+	alone, swept float64 // the 95th percentile of both, in milliseconds
+	rate         float64 // memories that went in a second of the slots with the sweep
+}
+
+// report reports the searches beside some work.
+func (s beside) report(b *testing.B, work string) {
+	b.ReportMetric(s.alone, "p95-un"+work+"-ms")
+	b.ReportMetric(s.swept, "p95-"+work+"-ms")
+	b.ReportMetric(s.swept/s.alone, "p95-"+work+"-ratio")
+}
+
+// sweepBeside sweeps up to n memories, and gives the room back if none are left, in every other
+// slot of time, while one user searches all the time. The rate is without the time in which
+// the room was given back.
+func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int) beside {
 	b.Helper()
 	began := time.Now()
 	slot := func(at time.Time) int { return int(at.Sub(began) / sweptFor) }
@@ -127,14 +137,14 @@ func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time) (alone, b
 	swept, took := 0, time.Duration(0)
 	go func() {
 		defer close(done)
-		for more := true; more; {
+		for more := true; more && swept < n; {
 			now := time.Now()
-			n := slot(now)
-			if n%2 == 0 {
-				time.Sleep(began.Add(time.Duration(n+1) * sweptFor).Sub(now))
+			at := slot(now)
+			if at%2 == 0 {
+				time.Sleep(began.Add(time.Duration(at+1) * sweptFor).Sub(now))
 				continue
 			}
-			ctx, cancel := context.WithDeadline(b.Context(), began.Add(time.Duration(n+1)*sweptFor))
+			ctx, cancel := context.WithDeadline(b.Context(), began.Add(time.Duration(at+1)*sweptFor))
 			out, left, err := s.Sweep(ctx, before, 250)
 			if cancel(); err == nil {
 				more = left
@@ -162,7 +172,7 @@ func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time) (alone, b
 		slices.Sort(all)
 		return float64(all[len(all)*95/100].Microseconds()) / 1000
 	}
-	return p95(times[0]), p95(times[1]), float64(swept) / took.Seconds()
+	return beside{alone: p95(times[0]), swept: p95(times[1]), rate: float64(swept) / took.Seconds()}
 }
 
 // searchOnce searches, and returns how long that took.
