@@ -167,35 +167,42 @@ func groupOf(set string) string {
 }
 
 // The weights of trials in the fit of the signs. A set that is there in two ways counts
-// half in each.
+// half in each. How many questions of a set have no answer is the choice of its authors, so
+// that all of them together count as this share of those with one, and in the constant and
+// the scale at most as mostMissing.
 const (
-	notFirst   = 0.2 // an answer that is there but not first
-	otherOne   = 0.4 // there are as many of these as of questions
-	fewMissing = 4   // BEAM has one question without an answer to ten with one
+	notFirst    = 0.1 // an answer that is there but not first
+	otherOne    = 0.4 // there are as many of these as of questions
+	missing     = 0.4
+	mostMissing = 1.0 / 3 // nearly as in LoCoMo
 )
 
 func fitConfidence(trials []Trial) []float64 {
 	var relative, all []example
 	sets := setsOf(trials)
+	each := map[string]float64{} // how many questions of a set have an answer for each that has none
+	for _, set := range sets {
+		each[set] = perMissing(trials, set)
+	}
 	for i := range trials {
 		t := &trials[i]
 		weight := 1.0
 		if slices.ContainsFunc(sets, func(s string) bool { return s != t.Set && groupOf(s) == groupOf(t.Set) }) {
 			weight = 0.5
 		}
-		e := example{values: t.Signs, weight: weight, yes: t.Right}
-		if t.Kind != swapped {
-			all = append(all, e)
-		}
+		signs := example{values: t.Signs, weight: weight, yes: t.Right}
+		scale := signs
 		switch {
 		case t.Kind == swapped:
-			e.weight *= otherOne
+			signs.weight *= otherOne
+			scale.weight = 0
 		case t.Kind == answered && !t.Right:
-			e.weight *= notFirst
-		case t.Kind == unanswered && groupOf(t.Set) == "beam":
-			e.weight *= fewMissing
+			signs.weight *= notFirst
+		case t.Kind == unanswered:
+			signs.weight *= missing * each[t.Set]
+			scale.weight *= min(1, mostMissing*each[t.Set])
 		}
-		relative = append(relative, e)
+		relative, all = append(relative, signs), append(all, scale)
 	}
 	weights := regress(relative)
 	for i := range all {
@@ -207,4 +214,15 @@ func fitConfidence(trials []Trial) []float64 {
 	}
 	weights[0] += scale[0]
 	return weights
+}
+
+// perMissing is how many questions of a set have an answer for each that has none.
+func perMissing(trials []Trial, set string) float64 {
+	var yes, no float64
+	for i := range trials {
+		if t := &trials[i]; t.Set == set {
+			yes, no = yes+one(t.Kind == answered), no+one(t.Kind == unanswered)
+		}
+	}
+	return yes / max(no, 1)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/retrieve"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // The kinds of questions that confidence is measured on.
@@ -82,17 +83,12 @@ func (b *Bank) Confidence(ctx context.Context) (out []Trial, err error) {
 // speakers are the two people who talk; "" and "" if there are not two, or one of them is
 // an agent.
 func (c *Conversation) speakers() (string, string) {
-	var names []string
 	for _, s := range c.Sessions {
-		for _, e := range s.Events {
-			if e.Content.Role != "user" {
-				return "", ""
-			}
-			if !slices.Contains(names, e.Author) {
-				names = append(names, e.Author)
-			}
+		if slices.ContainsFunc(s.Events, func(e sessionstore.Event) bool { return e.Content.Role != "user" }) {
+			return "", ""
 		}
 	}
+	names := c.people()
 	if len(names) != 2 {
 		return "", ""
 	}

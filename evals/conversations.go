@@ -44,7 +44,10 @@ func Conversations() (*Dataset, error) {
 //
 //	category: What is asked? | 1-3, 2-14
 //
-// where the evidence is turns: the third of session 1 and the fourteenth of 2.
+// where the evidence is turns: the third of session 1 and the fourteenth of 2. The section
+// pairs has, in each line, a question and another about the same thing that nothing answers:
+//
+//	What is asked? | 1-3 | What was never said?
 func parseConversation(name string, ar *txtar.Archive) (c Conversation, err error) {
 	c.Name = name
 	for _, f := range ar.Files {
@@ -56,6 +59,8 @@ func parseConversation(name string, ar *txtar.Archive) (c Conversation, err erro
 			c.Sessions = append(c.Sessions, s)
 		case f.Name == "questions":
 			c.Questions, err = parseQuestions(string(f.Data))
+		case f.Name == "pairs":
+			c.pairs, err = parsePairs(string(f.Data))
 		default:
 			err = fmt.Errorf("there is no such section")
 		}
@@ -64,6 +69,46 @@ func parseConversation(name string, ar *txtar.Archive) (c Conversation, err erro
 		}
 	}
 	return c, nil
+}
+
+// said is the category of the answered questions of pairs.
+const said = "said"
+
+// questionPair is two questions about the same thing.
+type questionPair struct {
+	answered   Question
+	unanswered string
+}
+
+func parsePairs(text string) (out []questionPair, err error) {
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), " | ")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("%q is not as What is asked? | 1-3 | What was never said?", line)
+		}
+		q := Question{Text: fields[0], Category: said, Evidence: strings.Split(fields[1], ", ")}
+		out = append(out, questionPair{q, fields[2]})
+	}
+	return out, nil
+}
+
+// Pairs reads the same conversations with other questions: for each that a turn answers
+// there is one about the same thing that nothing answers, in Unanswered. The weights of
+// confidence are not fitted on them.
+func Pairs() (*Dataset, error) {
+	d, err := Conversations()
+	if err != nil {
+		return nil, err
+	}
+	d.Name, d.Categories = "pairs", []string{said}
+	for i := range d.Conversations {
+		c := &d.Conversations[i]
+		c.Questions = nil
+		for _, p := range c.pairs {
+			c.Questions, c.Unanswered = append(c.Questions, p.answered), append(c.Unanswered, p.unanswered)
+		}
+	}
+	return d, d.validate()
 }
 
 func parseQuestions(text string) (out []Question, err error) {

@@ -28,6 +28,7 @@ type Conversation struct {
 	Questions []Question
 	// Unanswered are questions that no turn answers.
 	Unanswered []string
+	pairs      []questionPair // that Pairs asks
 	// Facts are those that came with the data, each of one session; see
 	// [Dataset.Extractor].
 	Facts []extract.Fact

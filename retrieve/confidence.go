@@ -34,10 +34,10 @@ type Answer struct {
 const (
 	constant = iota
 	signSpeaker
-	signRare
+	signAbout
+	signUnsaid
+	signRelevance
 	signAnswer
-	signMeaning
-	signMargin
 	signCount
 )
 
@@ -51,20 +51,22 @@ type sign struct {
 // of LoCoMo, five chats of REALTALK and ten of BEAM, with questions that nothing answers
 // among them. docs/search.md has the curve, and what was tried without effect.
 var signs = [signCount]sign{
-	constant: {"constant", -3.21},
-	// The share of those whom the question names, among the authors of the most relevant
+	constant: {"constant", -3.64},
+	// The share of those whom the question names, among the people who tell the most relevant
 	// statements: a fact of Ann that is asked of Bob is told by Ann. It is half if the
-	// question names no author.
-	signSpeaker: {"speaker", 3.16},
-	// The weight of the rarest of the question's words that the first match lacks, as a
-	// share of the weight of a word that no memory has.
-	signRare: {"rareWord", -0.74},
+	// question names none of them, and where one person alone speaks, as a user does to an
+	// agent: all is told by that person then, whether it answers or not.
+	signSpeaker: {"speaker", 2.99},
+	// Where one person alone speaks: the question is about that person. Half where others
+	// speak too.
+	signAbout: {"about", 1.18},
+	// The weight of the question's words that no memory has, as a share of all.
+	signUnsaid: {"unsaid", -0.93},
+	// The most that any match has in common with the question, as a share of all that it
+	// could have.
+	signRelevance: {"relevance", 2.06},
 	// The first match has the sort of thing that the question asks for: a time, or a name.
-	signAnswer: {"answer", 0.44},
-	// The best dense part of any match.
-	signMeaning: {"meaning", 0.98},
-	// The score by which the first match leads the fifth, as a share of its own.
-	signMargin: {"margin", 1.35},
+	signAnswer: {"answer", 0.42},
 }
 
 // Signs returns the names of the signs of confidence, in the order of Answer.Signs.
@@ -78,8 +80,7 @@ func Signs() []string {
 
 // The constants of the signs. They were chosen together with the weights.
 const (
-	marginPlace = 5  // of the match that the first is compared with
-	tellers     = 16 // matches whose authors are counted
+	tellers = 16 // matches whose authors are counted
 	// telling is the relevance, as a share of the best, by which the weight of an author
 	// falls to 1/e.
 	telling = 0.1
@@ -92,32 +93,56 @@ const (
 // evidence is the values that one wording of a question has of the signs, apart from
 // those of the first match.
 type evidence struct {
-	speaker, meaning, margin float64
-	idf                      []float64 // of the wording's terms
-	unsaid                   float64   // the idf of a word that no memory has
+	speaker, about, unsaid, relevance float64
 }
 
-// weighEvidence reads the signs of all candidates, of which best are those that rank first.
-func (k *ranking) weighEvidence(found *memory.Found, all, best []*ranked) *evidence {
-	e := &evidence{speaker: 0.5, idf: k.idf, unsaid: memory.IDF(found.Stats.Docs, 0)}
+// weighEvidence reads the signs of all candidates that are related to the question.
+func (k *ranking) weighEvidence(found *memory.Found, all []*ranked) *evidence {
+	e := &evidence{speaker: 0.5, about: 0.5}
 	for _, c := range all {
-		e.meaning = max(e.meaning, c.parts[dense])
+		e.relevance = max(e.relevance, c.relevance)
 	}
-	if len(best) > 0 && best[0].score > 0 {
-		fifth := best[min(marginPlace, len(best))-1]
-		e.margin = max(0, 1-fifth.score/best[0].score)
-	}
-	for _, is := range k.named {
-		if is {
-			e.speaker = k.shareOfNamed(all)
-			break
+	sum := 0.0
+	for i, df := range found.Stats.DF {
+		sum += k.idf[i]
+		if df == 0 {
+			e.unsaid += k.idf[i]
 		}
+	}
+	e.unsaid /= max(sum, 1e-9)
+	people := peopleOf(found)
+	named := slices.ContainsFunc(people, func(author string) bool { return k.named[author] })
+	switch {
+	case len(people) < 2:
+		e.about = indicator(named)
+	case named:
+		e.speaker = k.shareOfNamed(all)
 	}
 	return e
 }
 
+// peopleOf returns the authors of candidates, and of those around them, who are people:
+// neither an agent, nor one of its tools, nor a document.
+func peopleOf(found *memory.Found) (out []string) {
+	for _, run := range found.Runs {
+		for i := range run {
+			m := run[i].Memory
+			if isPerson(m) && !slices.Contains(out, m.Author) {
+				out = append(out, m.Author)
+			}
+		}
+	}
+	return out
+}
+
+// isPerson reports whether a person said a memory. A fact that a client states has no
+// author.
+func isPerson(m *memory.Memory) bool {
+	return m.Author != "" && m.Trust.Source() == memory.TrustUser && !m.IsShared()
+}
+
 // shareOfNamed returns how much of the relevant matches those say whom the question
-// names. Questions among the matches tell nothing.
+// names. Questions among the matches tell nothing, and an agent is no other person.
 func (k *ranking) shareOfNamed(all []*ranked) float64 {
 	var first []*ranked // the most relevant, in an order that is the same on every backend
 	for _, c := range all {
@@ -132,7 +157,7 @@ func (k *ranking) shareOfNamed(all []*ranked) float64 {
 	}
 	var named, sum float64
 	for _, c := range first {
-		if asks(c.Memory.Fact) {
+		if asks(c.Memory.Fact) || !isPerson(c.Memory) {
 			continue
 		}
 		w := math.Exp((c.relevance/max(first[0].relevance, 1e-9) - 1) / telling)
@@ -200,13 +225,8 @@ func (a *Answer) weigh(first *ranked, req *Request) bool {
 // ranks first after all.
 func signsOf(first *ranked) (out [signCount]float64) {
 	e := first.wording.evidence
-	out[constant], out[signSpeaker], out[signMeaning], out[signMargin] = 1, e.speaker, e.meaning, e.margin
-	for i, n := range first.Freqs {
-		if n == 0 {
-			out[signRare] = max(out[signRare], e.idf[i]/e.unsaid)
-		}
-	}
-	out[signAnswer] = indicator(first.parts[answer] > 0)
+	out[constant], out[signSpeaker], out[signAbout], out[signUnsaid] = 1, e.speaker, e.about, e.unsaid
+	out[signRelevance], out[signAnswer] = e.relevance, indicator(first.parts[answer] > 0)
 	return out
 }
 

@@ -23,37 +23,48 @@ var signCases = []struct {
 	{"constant", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table."}, 1, 1},
 
 	// All that is relevant is told by the one whom the question names, or by the other.
-	{"speaker", "Where did Bob learn the cello?", []string{"s/Bob/01-03: I did learn the cello in Porto."}, 1, 1},
+	{"speaker", "Where did Bob learn the cello?",
+		[]string{"s/Bob/01-03: I did learn the cello in Porto.", "t/Ann/01-04: It rained."}, 0.9, 1},
 	{"speaker", "Where did Bob learn the cello?",
 		[]string{"s/Ann/01-03: I did learn the cello in Porto.", "t/Bob/01-04: It rained."}, 0, 0.1},
 	// The question names no author.
-	{"speaker", "the cello", []string{"s/Ann/01-03: I did learn the cello in Porto."}, 0.5, 0.5},
+	{"speaker", "the cello",
+		[]string{"s/Ann/01-03: I did learn the cello in Porto.", "t/Bob/01-04: It rained."}, 0.5, 0.5},
+	// One person alone speaks, whatever an agent adds: who tells it says nothing.
+	{"speaker", "Where did Bob learn the cello?", []string{"s/Bob/01-03: I did learn the cello in Porto."}, 0.5, 0.5},
+	{"speaker", "Where did Bob learn the cello?", []string{"s/Ann/01-03: I did learn the cello in Porto."}, 0.5, 0.5},
+	{"speaker", "Where did Bob learn the cello?",
+		[]string{"s/Bob/01-03: I did learn the cello.", "s/bot (agent)/01-03: Where did you learn the cello? In Porto."}, 0.5, 0.5},
+	// What an agent says counts for no person.
+	{"speaker", "Where did Bob learn the cello?",
+		[]string{"s/Bob/01-03: I did learn the cello.", "t/bot (agent)/01-03: I did learn the cello.", "u/Ann/01-04: It rained."}, 0.9, 1},
 	// Bob only asks, which tells nothing of him. Without a statement the sign is 0.
 	{"speaker", "Where did Bob learn the cello?",
 		[]string{"s/Ann/01-03: I did learn the cello.", "t/Bob/01-04: Where did you learn the cello?"}, 0, 0.1},
-	{"speaker", "Where did Bob learn the cello?", []string{"s/Bob/01-03: Where did she learn the cello?"}, 0, 0},
+	{"speaker", "Where did Bob learn the cello?",
+		[]string{"s/Bob/01-03: Where did she learn the cello?", "t/Ann/01-04: Did she learn the cello?"}, 0, 0},
 	// Ann's "you" may be Bob, so that it counts less than her "I".
 	{"speaker", "Where did Bob learn the cello?",
 		[]string{"s/Ann/01-03: I did learn the cello, Bob.", "t/Bob/01-03: I did learn the cello."}, 0.2, 0.45},
 	{"speaker", "Where did Bob learn the cello?",
 		[]string{"s/Ann/01-03: You did learn the cello, Bob.", "t/Bob/01-03: I did learn the cello."}, 0.55, 0.8},
 
-	{"rareWord", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table."}, 0, 0},
-	{"rareWord", "the old kettle", []string{"s/Ann/01-03: The old table."}, 1, 1}, // as no memory has it
-	{"rareWord", "the old kettle",
-		[]string{"s/Ann/01-03: The old, old table is old.", "t/Ann/01-03: A kettle among many other things here."}, 0.01, 0.99},
+	// One person alone speaks, whom the question is about or not.
+	{"about", "Where did I learn the cello?", []string{"s/ann/01-03: I did learn the cello in Porto."}, 1, 1},
+	{"about", "Where did Bob learn the cello?", []string{"s/ann/01-03: Bob did learn the cello in Porto."}, 0, 0},
+	{"about", "Where did I learn the cello?",
+		[]string{"s/ann/01-03: I did learn the cello in Porto.", "s/Bob/01-03: In Porto, the cello!"}, 0.5, 0.5},
+
+	{"unsaid", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table."}, 0, 0},
+	{"unsaid", "the old kettle", []string{"s/Ann/01-03: The old table."}, 0.5, 0.9}, // none has the rarer word
+	{"unsaid", "a red kite", []string{"s/Ann/01-03: a"}, 0, 1},
+
+	{"relevance", "The old kettle leaks.", []string{"s/Ann/01-03: The old kettle leaks."}, 0.6, 1},
+	{"relevance", "the kettle at the museum", []string{"s/Ann/01-03: The kettle."}, 0.05, 0.6},
 
 	{"answer", "When did the roof leak?", []string{"s/Ann/01-03: The roof did leak yesterday."}, 1, 1},
 	{"answer", "When did the roof leak?", []string{"s/Ann/01-03: The roof did leak badly."}, 0, 0},
 	{"answer", "Who fixed the roof?", []string{"s/Ann/01-03: The roof, Marco fixed it."}, 1, 1},
-
-	{"meaning", "The old kettle leaks.", []string{"s/Ann/01-03: The old kettle leaks."}, 0.99, 1},
-	{"meaning", "the kettle at the museum", []string{"s/Ann/01-03: The kettle."}, 0.05, 0.95},
-
-	// One match leads by nothing, and equal ones do not lead.
-	{"margin", "the old kettle", []string{"s/Ann/01-03: The old kettle."}, 0, 0},
-	{"margin", "the old kettle", []string{"s/Ann/01-03: The old kettle.", "t/Ann/01-03: The old kettle."}, 0, 0.01},
-	{"margin", "the old kettle", []string{"s/Ann/01-03: The old kettle.", "t/Ann/01-03: It rained on old streets all day."}, 0.3, 1},
 }
 
 // Each sign of confidence has its value from what it looks at, and the log-odds of

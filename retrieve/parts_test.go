@@ -42,6 +42,9 @@ func told(t *testing.T, lines ...string) memory.Store {
 			),
 			Source: memory.Source{SessionID: parts[0], EventIDs: []string{fmt.Sprint("e", i)}},
 		}
+		if author, agent := strings.CutSuffix(m.Author, " (agent)"); agent {
+			m.Author, m.Trust = author, memory.TrustAgent
+		}
 		kind, preference := strings.CutPrefix(parts[0], "preference")
 		if preference {
 			m.Topics, parts[0] = []string{memory.TopicPreferences}, "fact"+kind

@@ -131,7 +131,7 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 		best = append(best, k.selectTop(shared, n)...)
 		slices.SortStableFunc(best, better)
 	}
-	k.evidence = k.weighEvidence(&found, all, best)
+	k.evidence = k.weighEvidence(&found, all)
 	return best
 }
 

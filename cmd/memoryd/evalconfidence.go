@@ -22,11 +22,12 @@ func confidenceCommand() *subcommand {
 	return &subcommand{
 		name: "eval confidence", summary: "Measure how well memoryd knows that it does not know.",
 		details: `It asks the questions of the other evaluations, questions that nothing answers,
-and questions about one of two speakers asked of the other. It prints how well confidence
-tells them apart (the area under the curve, with its 95 % interval, beside that of
-score), how far it is the probability that the first match answers (the Brier score, and
-the curve in ten bins), and the shares of questions that a minConfidence drops, for the
-bundled conversations or for the data that flags name.`,
+and questions about one of two speakers asked of the other. Talks of people are measured
+again with what each of them said alone, as a user says it to an assistant. It prints how
+well confidence tells the questions apart (the area under the curve, with its 95 %
+interval, beside that of score), how far it is the probability that the first match
+answers (the Brier score, and the curve in ten bins), and the shares of questions that a
+minConfidence drops, for the bundled conversations or for the data that flags name.`,
 		example: "memoryd eval confidence -locomo locomo10.json -beam chats/100K/1,chats/100K/2 -fit",
 		own: func(fs *flag.FlagSet, cfg *config) {
 			c := &cfg.confidence
@@ -60,11 +61,15 @@ func (c *confidenceConfig) read() (out []*evals.Dataset, err error) {
 			out = append(out, d)
 		}
 	}
+	people := func(name string, read func() (*evals.Dataset, error)) { // who talk to each other
+		add(name, read)
+		add(name+", one speaker", func() (*evals.Dataset, error) { return evals.OneSpeaker(out[len(out)-1]), nil })
+	}
 	if c.locomo != "" {
-		add("locomo", func() (*evals.Dataset, error) { return evals.LoCoMo(c.locomo) })
+		people("locomo", func() (*evals.Dataset, error) { return evals.LoCoMo(c.locomo) })
 	}
 	if c.realTalk != "" {
-		add("realtalk", func() (*evals.Dataset, error) { return evals.RealTalk(strings.Split(c.realTalk, ",")...) })
+		people("realtalk", func() (*evals.Dataset, error) { return evals.RealTalk(strings.Split(c.realTalk, ",")...) })
 	}
 	if c.beam != "" {
 		folders := strings.Split(c.beam, ",")
@@ -73,6 +78,7 @@ func (c *confidenceConfig) read() (out []*evals.Dataset, err error) {
 	}
 	if len(out) == 0 {
 		add("conversations", evals.Conversations)
+		people("pairs", evals.Pairs)
 	}
 	return out, err
 }
