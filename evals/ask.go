@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 // Setting is a way of ranking: all of it, or without some of its parts.
 type Setting struct {
 	Name    string
-	Without []string // names of retrieve's parts
+	Without []string           // names of retrieve's parts
+	Weights map[string]float64 // of parts, by name, instead of their own
 }
 
 // Everything is the ranking that is served.
@@ -26,22 +28,25 @@ var Everything = Setting{Name: "all"}
 func Ablations() []Setting {
 	out := []Setting{Everything}
 	for _, p := range retrieve.Parts() {
-		out = append(out, Setting{"no-" + p, []string{p}})
+		out = append(out, Setting{Name: "no-" + p, Without: []string{p}})
 	}
 	return out
 }
 
-// ParseSetting reads "all", "no-PART+PART" (all but these) or "PART+PART" (these
-// alone).
+// ParseSetting reads "all", "no-PART+PART" (all but these), "PART+PART" (these alone) or
+// "PART=0.2+PART=0.1" (all, with these weights of some).
 func ParseSetting(name string) (Setting, error) {
 	if name == Everything.Name {
 		return Everything, nil
+	}
+	if strings.Contains(name, "=") {
+		return parseWeights(name)
 	}
 	list, without := strings.CutPrefix(name, "no-")
 	named := strings.Split(list, "+")
 	for _, n := range named {
 		if !slices.Contains(retrieve.Parts(), n) {
-			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, "+
+			return Setting{}, fmt.Errorf("setting %q: want all, no-PART, PART or PART=WEIGHT, "+
 				"several parts with + between them, of %s", name, strings.Join(retrieve.Parts(), ", "))
 		}
 	}
@@ -50,13 +55,33 @@ func ParseSetting(name string) (Setting, error) {
 		return Setting{}, fmt.Errorf("setting %q leaves nothing to rank by", name)
 	}
 	dropped := slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(left, p) })
-	return Setting{name, dropped}, nil
+	return Setting{Name: name, Without: dropped}, nil
 }
+
+// parseWeights reads a setting that gives parts other weights.
+func parseWeights(name string) (Setting, error) {
+	s := Setting{Name: name, Weights: map[string]float64{}}
+	for one := range strings.SplitSeq(name, "+") {
+		part, number, _ := strings.Cut(one, "=")
+		w, err := strconv.ParseFloat(number, 64)
+		_, twice := s.Weights[part]
+		if err != nil || !(w >= 0 && w <= maxWeight) || twice || !slices.Contains(retrieve.Parts(), part) {
+			return Setting{}, fmt.Errorf("setting %q: %q is not PART=WEIGHT, each part once, a weight of 0 to %d, "+
+				"of %s", name, one, maxWeight, strings.Join(retrieve.Parts(), ", "))
+		}
+		s.Weights[part] = w
+	}
+	return s, nil
+}
+
+// maxWeight is far above any weight of a part.
+const maxWeight = 100
 
 // retriever returns a retriever that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
 	opts := &retrieve.Options{
-		Without: s.Without, Reranker: b.Reranker, Reranked: b.Reranked, Expander: b.Expander, Log: log,
+		Without: s.Without, Weights: s.Weights,
+		Reranker: b.Reranker, Reranked: b.Reranked, Expander: b.Expander, Log: log,
 	}
 	return retrieve.New(b.stores.Memories, b.embedder, opts)
 }

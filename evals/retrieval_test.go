@@ -183,6 +183,7 @@ func TestParseSetting(t *testing.T) {
 		{"lexical", but("lexical")},
 		{"context+lexical", but("context", "lexical")},
 		{strings.Join(retrieve.Parts(), "+"), nil},
+		{"dense=0.2+speaker=0", nil},
 	} {
 		s, err := ParseSetting(c.name)
 		if err != nil || s.Name != c.name {
@@ -192,7 +193,12 @@ func TestParseSetting(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	for _, name := range []string{"", "none", "no-", "no-magic", "lexical+", "lexical,dense", "no-" + strings.Join(retrieve.Parts(), "+")} {
+	s, err := ParseSetting("dense=0.2+speaker=0")
+	if diff := cmp.Diff(map[string]float64{"dense": 0.2, "speaker": 0}, s.Weights); diff != "" || err != nil {
+		t.Errorf("weights, %v (-want +got):\n%s", err, diff)
+	}
+	for _, name := range []string{"magic=1", "dense=", "dense=-1", "dense=NaN", "dense=101", "dense=.1+near", "dense=1+dense=2",
+		"", "none", "no-", "no-magic", "lexical+", "lexical,dense", "no-" + strings.Join(retrieve.Parts(), "+")} {
 		if s, err := ParseSetting(name); err == nil {
 			t.Errorf("%q: %+v", name, s)
 		}

@@ -11,7 +11,7 @@ import (
 // that a fact has without the turns around it: its words and its meaning. noise is
 // that of the embedder; see [embed.Model].
 func Nearest(found memory.Found, noise float64) []memory.Memory {
-	k := &ranking{weights: rawWeights(nil), noise: noise, keys: map[cite]float64{}, standing: map[cite]bool{}}
+	k := &ranking{weights: rawWeights(nil, nil), noise: noise, keys: map[cite]float64{}, standing: map[cite]bool{}}
 	k.idf, k.best = inverseFrequencies(found.Stats, nil, nil)
 	var all []*ranked
 	for _, run := range found.Runs {

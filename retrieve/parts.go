@@ -91,10 +91,15 @@ func Parts() []string {
 	return out
 }
 
-// rawWeights returns the weights of all parts except those named.
-func rawWeights(without []string) (out [partCount]float64) {
+// rawWeights returns the weights of all parts except those named, where other has none.
+func rawWeights(without []string, other map[string]float64) (out [partCount]float64) {
 	for i, p := range parts {
-		if !slices.Contains(without, p.name) {
+		w, is := other[p.name]
+		switch {
+		case slices.Contains(without, p.name):
+		case is:
+			out[i] = w
+		default:
 			out[i] = p.weight
 		}
 	}

@@ -36,6 +36,8 @@ const candidates = 100
 type Options struct {
 	// Without names parts of ranking to leave out; see Parts.
 	Without []string
+	// Weights has other weights of parts of ranking, at least 0, by name.
+	Weights map[string]float64
 	// Reranker puts the best matches into a new order. Defaults to none.
 	Reranker Reranker
 	// Reranked is how many matches the reranker sees, 2 to MaxReranked. Defaults to
@@ -82,7 +84,7 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		reranker: opts.Reranker,
 		reranked: min(max(cmp.Or(opts.Reranked, DefaultReranked), 2), MaxReranked),
 		expander: opts.Expander,
-		weights:  rawWeights(opts.Without),
+		weights:  rawWeights(opts.Without, opts.Weights),
 		zone:     cmp.Or(opts.Zone, time.UTC),
 		redact:   opts.Redact,
 		log:      opts.Log,

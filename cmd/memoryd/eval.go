@@ -203,8 +203,8 @@ func qualityFlags(fs *flag.FlagSet, cfg *config) {
 	q := &cfg.quality
 	fs.BoolVar(&q.ablate, "ablate", false, "also measure the ranking without each of its parts")
 	fs.StringVar(&q.compare, "compare", "",
-		"`SETTINGS` to compare with the ranking that is served, with commas between: all, no-PART or PART,"+
-			" several parts with + between them; of several settings, each with the first")
+		"`SETTINGS` to compare with the ranking that is served, with commas between: all, no-PART, PART or"+
+			" PART=WEIGHT, several parts with + between them; of several settings, each with the first")
 	fs.StringVar(&q.before, "before", "",
 		"`FILES` that -json wrote in earlier runs, to compare this run with, with commas between")
 	fs.StringVar(&q.json, "json", "", "`FILE` to write all results to, question by question")

@@ -282,7 +282,7 @@ func TestEvalRetrievalUsage(t *testing.T) {
 		{"is a directory", []string{"locomo", t.TempDir()}},
 		{`-facts "none": want extractor or observations`, []string{"locomo", file, "-facts", "none"}},
 		{"not defined: -facts", []string{"retrieval", "-facts", "observations"}},
-		{`-compare: setting "magic": want all, no-PART or PART`, []string{"retrieval", "-compare", "all,magic"}},
+		{`-compare: setting "magic": want all, no-PART, PART or PART=WEIGHT`, []string{"retrieval", "-compare", "all,magic"}},
 		{"-chart chart.png: want a name that ends in .svg or .html", []string{"retrieval", "-chart", "chart.png"}},
 		{"there is no such directory", []string{"retrieval", "-json", filepath.Join(none, "x.json")}},
 		{"-before: ", []string{"retrieval", "-before", none}},
