@@ -3,10 +3,11 @@
 // terms of the request which field is wrong and what is wanted there; writing
 // gives the same bytes for the same value.
 //
-// It is the only package over go-json-experiment, the module that Go's
-// encoding/json/v2 is developed in: encoding/json accepts a field twice, in any
-// case and with invalid UTF-8, and cannot say where in a list a field is wrong.
-// All other JSON, such as what the stores keep, is encoding/json's.
+// It is over go-json-experiment, the module that Go's encoding/json/v2 is
+// developed in: encoding/json accepts a field twice, in any case and with invalid
+// UTF-8, and cannot say where in a list a field is wrong. Package storedjson reads
+// what stores of memories keep by the same module, and all other JSON is
+// encoding/json's.
 package strict
 
 import (

@@ -16,9 +16,12 @@ import (
 )
 
 const (
-	// loadedTogether is how many memories are read in one call when an index is filled:
-	// of usual ones, a few megabytes.
-	loadedTogether = 200
+	// loadedFirst is how many memories the first two calls read that fill an index, and
+	// loadedMost how many each later one reads at most: Qdrant looks for the beginning of
+	// each page in the whole scope. The memories of a later one take about loadedBytes.
+	loadedFirst = 200
+	loadedMost  = 1000
+	loadedBytes = 4 << 20
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
 	maxChanges = 2000
@@ -69,13 +72,14 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		return nil, err
 	}
 	size, read, measured := int64(0), 0, false
-	for next := s.page(ctx, scope, nil); next != nil; {
+	together := loadedFirst
+	for next := s.page(ctx, scope, nil, together); next != nil; {
 		page := <-next
 		if page.err != nil {
 			return nil, page.err
 		}
 		if next = nil; page.next != nil {
-			next = s.page(ctx, scope, page.next) // while this one is read
+			next = s.page(ctx, scope, page.next, together) // while this one is read
 		}
 		entries, err := readEntries(page.points)
 		if err != nil {
@@ -85,6 +89,7 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		for _, e := range entries {
 			size += e.Indexed()
 		}
+		together = int(min(loadedMost, 1+loadedBytes*int64(read)/(size+1)))
 		limit := s.cache.Stats().Limit / 2
 		expected := size
 		if !measured && next != nil && size > limit/16 {
@@ -114,13 +119,15 @@ type loadedPage struct {
 var indexFields = []string{docField, termsField}
 
 // page reads a page of the live memories of a scope in the background.
-func (s *Store) page(ctx context.Context, scope memory.Scope, from *qdrant.PointId) <-chan loadedPage {
+func (s *Store) page(
+	ctx context.Context, scope memory.Scope, from *qdrant.PointId, together int,
+) <-chan loadedPage {
 	out := make(chan loadedPage, 1)
 	go func() {
 		ctx, cancel := s.bounded(ctx)
 		defer cancel()
 		points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
-			CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(loadedTogether)),
+			CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(together)),
 			Filter: live(scope, s.opts.Now()), WithPayload: qdrant.NewWithPayloadInclude(indexFields...),
 			WithVectors: qdrant.NewWithVectorsInclude(dense),
 		})

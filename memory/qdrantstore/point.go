@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
 
+	"github.com/memoryd/memoryd/internal/storedjson"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -71,7 +72,7 @@ const (
 // hiddenField is true of memories that no search finds.
 const hiddenField = "hidden"
 
-func decode(doc string, v any) error { return memory.DecodeJSON([]byte(doc), v) }
+func decode(doc string, v any) error { return storedjson.Decode([]byte(doc), v) }
 
 // recordFields is the payload of a memory's point that readRecord reads.
 var recordFields = []string{docField, termsField, stepField, "gone", "embedded", sweepingField, removedField,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/internal/storedjson"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/index"
 )
@@ -20,7 +21,7 @@ func decode(sealed []byte, v any) error {
 	if err != nil {
 		return err
 	}
-	return memory.DecodeJSON(raw, v)
+	return storedjson.Decode(raw, v)
 }
 
 // seal seals what EncodeJSON has returned.
