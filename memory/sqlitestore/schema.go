@@ -109,8 +109,8 @@ const inScope = `scope = (SELECT n FROM scopes WHERE app = ? AND user = ?)`
 // schemaDeleted has the list of deleted memories find those of some days.
 const schemaDeleted = `CREATE INDEX memories_deleted ON memories (scope, update_time, id) WHERE deleted = 1;`
 
-// schemaDeletedOrders has the list of deleted memories read a page in its other orders too, as a sort of all read 40,000
-// of them for each page.
+// schemaDeletedOrders has the list of deleted memories read a page in its other orders too, as a sort of all read
+// 40,000 of them for each page.
 const schemaDeletedOrders = `
 CREATE INDEX memories_deleted_timestamp ON memories (scope, timestamp, id) WHERE deleted = 1;
 CREATE INDEX memories_deleted_create ON memories (scope, create_time, id) WHERE deleted = 1;
