@@ -163,50 +163,71 @@ func (p *polyglot) guess(ts []token) (language byte, foreign bool) {
 func (p *polyglot) vector(text string) []float32 {
 	text = text[:min(len(text), longestText)]
 	ts := tokens(text)
-	language, foreign := p.guess(ts)
+	tongue := p.tongueOf(ts)
 	s := &sum{polyglot: p, numbers: make([]float64, p.dimension)}
-	if !foreign {
+	if !tongue.foreign {
 		s.english(text, 1)
 	}
-	home := byte(0)
 	for _, t := range ts {
-		if home = p.lexicon.languages["zh"]; t.script == east && strings.ContainsFunc(t.text, kana) {
-			home = p.lexicon.languages["ja"]
-			break
-		}
-	}
-	for _, t := range ts {
-		switch t.script {
-		case latin:
-			if foreign && !s.word(language, t.text) {
-				// A name, or a word of English: often both texts have it.
-				s.english(t.text, unknownWeight)
-			}
-		case cyrillic:
-			s.word(p.lexicon.languages["ru"], t.text)
-		case devanagari:
-			s.word(p.lexicon.languages["hi"], t.text)
-		case arabic:
-			s.arabic(p.lexicon.languages["ar"], t.text)
-		case hangul:
-			s.prefix(p.lexicon.languages["ko"], t.text, 1)
-		case east:
-			s.unspaced(home, t.text)
-		case number:
-			if foreign {
-				s.english(t.text, 1)
-			}
-		case symbol:
-			// The model's rows of other symbols tell the language: ¿ is Spanish.
-			if foreign && t.text[0] < utf8.RuneSelf {
-				s.english(t.text, 1)
-			}
+		if t.script != latin || tongue.foreign {
+			s.token(tongue, t)
 		}
 	}
 	if !s.known {
 		clear(s.numbers)
 	}
 	return unit(s.numbers)
+}
+
+// tongue is the language of a text.
+type tongue struct {
+	language byte // of the words in Latin letters
+	foreign  bool // these are not English
+	home     byte // the language of Chinese characters
+}
+
+// tongueOf tells the language of the words of a text.
+func (p *polyglot) tongueOf(ts []token) (out tongue) {
+	out.language, out.foreign = p.guess(ts)
+	for _, t := range ts {
+		if out.home = p.lexicon.languages["zh"]; t.script == east && strings.ContainsFunc(t.text, kana) {
+			out.home = p.lexicon.languages["ja"]
+			break
+		}
+	}
+	return out
+}
+
+// token adds a word of a text.
+func (s *sum) token(in tongue, t token) {
+	switch t.script {
+	case latin:
+		if !in.foreign {
+			s.english(t.text, 1)
+		} else if !s.word(in.language, t.text) {
+			// A name, or a word of English: often both texts have it.
+			s.english(t.text, unknownWeight)
+		}
+	case cyrillic:
+		s.word(s.lexicon.languages["ru"], t.text)
+	case devanagari:
+		s.word(s.lexicon.languages["hi"], t.text)
+	case arabic:
+		s.arabic(s.lexicon.languages["ar"], t.text)
+	case hangul:
+		s.prefix(s.lexicon.languages["ko"], t.text, 1)
+	case east:
+		s.unspaced(in.home, t.text)
+	case number:
+		if in.foreign {
+			s.english(t.text, 1)
+		}
+	case symbol:
+		// The model's rows of other symbols tell the language: ¿ is Spanish.
+		if in.foreign && t.text[0] < utf8.RuneSelf {
+			s.english(t.text, 1)
+		}
+	}
 }
 
 func kana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
@@ -219,6 +240,8 @@ type sum struct {
 	*polyglot
 	numbers []float64
 	known   bool // it has a word that tells something
+	// found is called with each row instead of adding it, if it is not nil.
+	found func(row int, weight float32)
 }
 
 // add adds a row of the model, weighted.
@@ -228,6 +251,10 @@ func (s *sum) add(row int, weight float32) {
 	step := float64(float32(s.steps[row] * weight))
 	if step == 0 {
 		return // as all pieces of other scripts
+	}
+	if s.found != nil {
+		s.found(row, weight)
+		return
 	}
 	s.known = s.known || !s.symbols[row]
 	for i, n := range s.rows[row*s.dimension:][:s.dimension] {

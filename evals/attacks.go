@@ -25,13 +25,14 @@ type Saying struct {
 }
 
 // AttackSets are the names of the bundled sets, in the order in which tables show them.
-var AttackSets = []string{"tuned", "known", "learned", "heldout", "unseen", "apart", "blind", "fresh"}
+var AttackSets = []string{"tuned", "known", "learned", "heldout", "unseen", "apart", "blind", "fresh", "kinds"}
 
 // Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
 // for and weights learned from, and "heldout", which was written before the rules and stays
 // unread while rules are written. "unseen" has other ways of attack, and was written after
 // the rules. The writer of "blind" knew neither rules nor weights, the one of "fresh" knew
-// the rules, and made none for it. "known" was such a set
+// the rules, and made none for it. "kinds" has many kinds of sources, and its writer wrote texts to learn
+// from after it. "known" was such a set
 // once, and has been learned from since. "learned" and "apart" are halves of one set, line by
 // line: weights are learned from the one, and the other is only counted. A line is
 //

@@ -15,7 +15,8 @@ func attacksCommand() *subcommand {
 like them, by rules and learned weights, and prints a table: for each language how many
 attacks are caught and how many harmless texts are held back, of the sets "tuned" and "known", which
 rules and weights may be fitted to, of "heldout", of "unseen", whose attacks go other ways,
-and of "blind", whose writer knew nothing of rules and weights. No model is asked. With -log-level
+of "blind", whose writer knew nothing of rules and weights, and of others that are only
+counted. No model is asked. With -log-level
 debug the log names the mistakes in the tuned set.`,
 		example: "memoryd eval attacks",
 		uses:    logFlagNames(),

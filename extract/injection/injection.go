@@ -130,12 +130,17 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 	aimed := 0     // and those after one that names the instructions of the agent
 	var before sentence
 	first := 0 // where before begins
+	var of *passage
+	if from.Source() != memory.TrustUser && len(words) > 0 {
+		of = newPassage(text, folded, words)
+	}
 	for begin, end := 0, 0; begin < len(words); begin = end {
 		end = begin + 1
 		for end < len(words) && words[end].starts != '.' && words[end].starts != '\n' {
 			end++
 		}
-		s := sentence{words: words[begin:end], from: from, lead: leadOf(folded, words, begin)}
+		of.next(begin, end)
+		s := sentence{words: words[begin:end], from: from, lead: leadOf(folded, words, begin), of: of, first: begin}
 		for i := range s.words {
 			s.classes |= s.words[i].class
 		}
@@ -164,7 +169,7 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 		if n := len(before.words) + len(s.words); len(before.words) > 0 && n <= maxPair {
 			pair := sentence{words: words[first:end], from: from, lead: before.lead, window: true,
 				classes: before.classes | s.classes, addressed: before.addressed || s.addressed,
-				aimed: before.aimed || s.aimed}
+				aimed: before.aimed || s.aimed, of: of, first: first}
 			if !see(&pair, folded[words[first].at:stop(end)]) {
 				return
 			}
@@ -197,7 +202,8 @@ func (s *sentence) slices(see func(from, to int, part *sentence) bool) bool {
 		for to < n && to-from < slice && (to-from < part || !clause(to)) {
 			to++
 		}
-		w := sentence{words: s.words[from:to], from: s.from, addressed: s.addressed, aimed: s.aimed, window: true}
+		w := sentence{words: s.words[from:to], from: s.from, addressed: s.addressed, aimed: s.aimed, window: true,
+			of: s.of, first: s.first + from}
 		if from == 0 {
 			w.lead = s.lead
 		}

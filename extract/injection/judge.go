@@ -42,8 +42,28 @@ const (
 // from.
 func (s *sentence) judge(folded string) bool {
 	judge, least := s.judgedBy()
-	return (judge != JudgeOwn || s.aimed) && s.score(judge, folded) > least
+	if judge == JudgeOwn {
+		return s.aimed && s.score(judge, folded) > least
+	}
+	over := s.score(judge, folded) - least
+	net := theNet()
+	if net == nil || over < farBelow {
+		return false
+	}
+	seen := net.score(s.of, s.first, s.first+len(s.words), s.addressed, s.from == memory.TrustAgent)
+	return (1-netShare)*over+netShare*seen > jointBar
 }
+
+// How the sum of weights over its bar and the score of the net are put together. The share and the bar are set by
+// known.txt and learned.txt in evals/attacks, with weights and a net that were not learned from these: there both
+// together miss a fifth fewer attacks than the sum alone, at fewer false alarms. A lower bar catches more, and
+// holds back more of ordinary text than the sum alone did.
+const (
+	netShare = 0.3
+	jointBar = -0.3
+	// farBelow is a sum that no score of the net outweighs, which spares nine in ten ordinary windows the net.
+	farBelow = -3.0
+)
 
 // namesAgent reports whether words of a user may be turned against the agent: they name its
 // prompt, those who made it or run it, a role without limits, or rules that are its own or that

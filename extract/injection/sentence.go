@@ -10,6 +10,8 @@ type sentence struct {
 	addressed bool  // it speaks to a model, or one shortly before it does
 	aimed     bool  // it names the agent's instructions or makers, or one shortly before it does
 	window    bool  // it is a part of a sentence, or two of them
+	first     int   // where it begins in the words of the text
+	of        *passage
 	// lead are the signs before it.
 	lead string
 }
@@ -67,7 +69,7 @@ const around = filler | must | standing | neg | all | forever | secretly | and |
 // comes last stands anywhere.
 func (s *sentence) orders(c class, i int) bool {
 	w := &s.words[i]
-	if w.class&c == 0 {
+	if w.class&c == 0 || w.key {
 		return false
 	}
 	if w.class&last != 0 || isUnspacedWord(w) {

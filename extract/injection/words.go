@@ -17,7 +17,8 @@ type word struct {
 	starts rune
 	// ends is the mark that follows the word.
 	ends rune
-	at   int // where it begins in the folded text
+	at   int  // where it begins in the folded text
+	key  bool // it is of the name of a field of JSON, which orders nothing
 }
 
 // maxWords bounds how many words of a text are looked at. A turn of MaxFact bytes has
@@ -55,6 +56,7 @@ func wordsOf(text string) []word {
 			i += size
 		}
 	}
+	markKeys(out, text)
 	lexicon, about := terms(), ideas()
 	for i := range out {
 		if first, _ := utf8.DecodeRuneInString(out[i].text); !isUnspaced(first) {
@@ -65,6 +67,31 @@ func wordsOf(text string) []word {
 		}
 	}
 	return out
+}
+
+// longestKey is the longest name of a field that is seen as one.
+const longestKey = 64
+
+// markKeys marks the words of the names of fields of JSON: "note_for_user": is no order to note something.
+func markKeys(words []word, text string) {
+	const ends = `":`
+	i := 0
+	for from := 0; ; {
+		end := strings.Index(text[from:], ends)
+		if end < 0 {
+			return
+		}
+		end += from
+		start := max(from, end-longestKey)
+		begin := start + strings.LastIndexByte(text[start:end], '"')
+		from = end + len(ends)
+		if begin < start || strings.ContainsAny(text[begin+1:end], " \n") {
+			continue
+		}
+		for ; i < len(words) && words[i].at < end; i++ {
+			words[i].key = words[i].at > begin
+		}
+	}
 }
 
 // stronger is the mark of two that ends more.

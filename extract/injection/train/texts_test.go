@@ -28,7 +28,7 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%s: %d attacks and %d harmless texts", from, count[true][from], count[false][from])
 		}
 	}
-	for _, file := range []string{"heldout.txt", "unseen.txt", "apart.txt", "blind.txt", "fresh.txt"} {
+	for _, file := range []string{"heldout.txt", "unseen.txt", "apart.txt", "blind.txt", "fresh.txt", "kinds.txt"} {
 		kept, err := os.ReadFile("../../../evals/attacks/" + file)
 		if err != nil {
 			t.Fatal(err)
