@@ -1,11 +1,13 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -17,10 +19,10 @@ import (
 // index gives writes the terms that they are found by, and vectors if they are
 // wanted.
 func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool) error {
-	texts := make([]string, len(writes))
+	texts, remote := make([]string, len(writes)), s.embedder.Model().Remote
 	for i := range writes {
 		writes[i].Terms = indexed(&writes[i].Memory)
-		texts[i] = embedded(&writes[i].Memory)
+		texts[i] = embedded(&writes[i].Memory, remote)
 	}
 	if !vectors || len(writes) == 0 {
 		return nil
@@ -44,9 +46,17 @@ func indexed(m *memory.Memory) memory.Terms {
 	return out
 }
 
-// embedded returns the text that the vector of a memory is made of. The headings above a
-// passage say what it is about, where its own words may not.
-func embedded(m *memory.Memory) string {
+// maxLead is in characters, some 60 words.
+const maxLead = 360
+
+// embedded returns the text that the vector of a memory is made of, by an embedder on another machine or the built-in
+// one. That one adds words up: the first ones of a long turn say what it is about, and those behind, such as code or
+// ten pieces of advice, would draw its one vector to all that they touch. The headings above a passage say what it is
+// about, where its own words may not.
+func embedded(m *memory.Memory, remote bool) string {
+	if m.Kind == memory.KindTurn && !remote {
+		return lead(m.Fact)
+	}
 	p := m.Source.Passage
 	if p == nil {
 		return m.Fact
@@ -60,12 +70,28 @@ func embedded(m *memory.Memory) string {
 	return out.String() + m.Fact
 }
 
+// lead returns the first words of a text, at most maxLead characters; of a script without spaces so many characters.
+func lead(text string) string {
+	n, end := 0, 0
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			end = i
+		}
+		if n == maxLead {
+			return text[:cmp.Or(end, i)]
+		}
+		n++
+	}
+	return text
+}
+
 // Index gives records of any scope their terms, and a vector to those that have
 // none. Memories that are deleted or have expired by now get neither, and the
 // embedder is not shown them.
 func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record, now time.Time) error {
 	var texts []string
 	var bare []*memory.Record
+	remote := embedder.Model().Remote
 	for i := range records {
 		r := &records[i]
 		if r.Terms = nil; r.Deleted || !r.Memory.Live(now) {
@@ -73,7 +99,7 @@ func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record
 			continue
 		}
 		if r.Terms = indexed(&r.Memory); r.Vector == nil {
-			texts, bare = append(texts, embedded(&r.Memory)), append(bare, r)
+			texts, bare = append(texts, embedded(&r.Memory, remote)), append(bare, r)
 		}
 	}
 	if len(texts) == 0 {

@@ -257,6 +257,9 @@ func (k *ranking) scoreAlone(c *memory.Candidate, freqs []float64) ranked {
 	r := ranked{Candidate: c}
 	r.parts[lexical] = k.lexical(freqs, float64(c.Length))
 	short := brevity(c, full)
+	if c.Memory.Kind == memory.KindTurn {
+		short = max(short, turnMeaning)
+	}
 	r.parts[dense] = short*min(max((c.Cosine-k.noise)/(1-k.noise), 0), 1) + (1-short)*r.parts[lexical]
 	return r
 }
@@ -267,6 +270,10 @@ func (k *ranking) scoreAlone(c *memory.Candidate, freqs []float64) ranked {
 func brevity(c *memory.Candidate, words int) float64 {
 	return min(1, float64(words)/float64(max(c.Length, 1)))
 }
+
+// turnMeaning is what the vector of a long turn counts at least: it is made of the first words, which say what the turn
+// is about.
+const turnMeaning = 0.8
 
 // Words of a memory, as Candidate.Length counts them, up to which it counts in full: by
 // its vector and as an answer, and as a neighbour. Turns of people's talk are shorter. In
