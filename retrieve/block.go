@@ -36,11 +36,12 @@ type form struct {
 	numbered bool // entries have numbers to cite
 }
 
-// The forms of Context and of Preload.
+// The forms of Context, of Context where a question asks for an order, and of Preload.
 var (
 	contextForm = &form{
 		opening: preface + " Cite it as [1].\n", groupOf: groupOf, source: dateAndAuthor, numbered: true,
 	}
+	orderedForm = &form{opening: contextForm.opening, groupOf: inOrder, source: dateAndAuthor, numbered: true}
 	preloadForm = &form{opening: preface + "\n", groupOf: sharedOrNone, source: timeAndAuthor}
 )
 
@@ -70,6 +71,14 @@ func groupOf(m *memory.Memory) group {
 	topic = cmp.Or(topic, "facts")
 	first, n := utf8.DecodeRuneInString(topic)
 	return group{heading: string(unicode.ToUpper(first)) + topic[n:]}
+}
+
+// inOrder returns the group of shared knowledge, and one group for all else, which has an order of time.
+func inOrder(m *memory.Memory) group {
+	if m.IsShared() {
+		return sharedGroup(m)
+	}
+	return group{heading: "From oldest to newest"}
 }
 
 // sharedOrNone returns the group of shared knowledge. All else has no heading.

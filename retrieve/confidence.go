@@ -27,7 +27,8 @@ type Answer struct {
 	// are the sum of value times weight over the signs; the first is the constant.
 	Signs []memory.Part
 
-	text string // the wordings that were searched with, one a line
+	text  string    // the wordings that were searched with, one a line
+	asked *question // what the query says about the answer
 }
 
 // The signs, in the order of the fit.

@@ -28,10 +28,12 @@ const (
 	// coverage is the share of a turn's words that its facts must have to stand for
 	// the turn. The words they lack are greetings and fillers.
 	coverage = 0.7
-	// shareTokens is what a memory may take of a small budget. Of a budget of more
-	// than four times as much it may take a quarter, so that one long text leaves
-	// room for others.
+	// shareTokens is what a memory may take of a small budget. Of a larger one it may
+	// take a part, so that one long text leaves room for others.
 	shareTokens = 64
+	// wide is how many parts a budget has, and narrow how many where the question asks for
+	// several things: more memories then count more than more of each.
+	wide, narrow = 4, 32
 	// minTokens is the least room for a passage: a shorter one says nothing.
 	minTokens = 8
 )
@@ -107,14 +109,21 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 func (a *Answer) Block(maxTokens int) Block { return a.block(maxTokens, contextForm) }
 
 func (a *Answer) block(maxTokens int, f *form) Block {
-	out := f.block(a.Matches, analyzer.Question(a.text), maxTokens)
+	part := wide
+	if a.asked.several {
+		part = narrow
+	}
+	if a.asked.ordered && f == contextForm {
+		f = orderedForm
+	}
+	out := f.block(a.Matches, analyzer.Question(a.text), maxTokens, part)
 	out.Confidence, out.Signs = a.Confidence, a.Signs
 	return out
 }
 
-// block chooses among matches, which are best first.
-func (f *form) block(matches []memory.Match, query []string, maxTokens int) Block {
-	left := f.entries(matches, query, maxTokens)
+// block chooses among matches, which are best first. Each takes one of so many parts of the tokens at most.
+func (f *form) block(matches []memory.Match, query []string, maxTokens, part int) Block {
+	left := f.entries(matches, query, maxTokens, max(shareTokens, maxTokens/part))
 	var chosen []*entry
 	for len(left) > 0 {
 		i := best(left)
@@ -191,8 +200,9 @@ type entry struct {
 // worth is what maximal marginal relevance maximizes.
 func (e *entry) worth() float64 { return relevance*e.share - (1-relevance)*e.redundancy }
 
-// entries prepares the matches that score high enough and have a text to show.
-func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []*entry {
+// entries prepares the matches that score high enough and have a text to show, of share
+// tokens at most.
+func (f *form) entries(matches []memory.Match, query []string, maxTokens, share int) []*entry {
 	var out []*entry
 	for _, m := range matches {
 		if m.Score < minShare*matches[0].Score {
@@ -202,7 +212,7 @@ func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []
 		e.source, e.group = f.source(&m.Memory), f.groupOf(&m.Memory)
 		e.instead, e.redundant = insteadOf(&m, matches)
 		e.tokens = extract.Tokens(f.line(e, len(matches), len(matches)))
-		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-f.cost([]*entry{e}), max(shareTokens, maxTokens/4)))
+		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-f.cost([]*entry{e}), share))
 		if e.text == "" {
 			continue
 		}

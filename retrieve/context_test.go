@@ -655,3 +655,34 @@ func TestPreloadBudget(t *testing.T) {
 		}
 	}
 }
+
+// A question for an order gets facts and turns in one order of time.
+func TestContextInOrder(t *testing.T) {
+	r := remembering(t,
+		turn("t3", "s2", 9, "Bob", "The cat Miso sleeps."), turn("t1", "s1", 6, "Ann", "Look at my cat."),
+		fact("f2", "", "", 8, memory.TopicPreferences, "Ann likes her cat Miso best."),
+		fact("f1", "", "", 7, memory.TopicPersonalInfo, "Ann has a cat called Miso."))
+	ordered := []string{"From oldest to newest:", "[1] (6 May 2023, Ann) Look at my cat.", "[2] (7 May 2023, Ann) Ann has a cat called Miso.",
+		"[3] (8 May 2023, Ann) Ann likes her cat Miso best.", "[4] (9 May 2023, Bob) The cat Miso sleeps."}
+	if d := cmp.Diff(ordered, inner(t, blockOf(t, r, "In what order did we talk about the cat Miso?", 1024))); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if got := inner(t, blockOf(t, r, "Did we talk about the cat Miso?", 1024)); slices.Contains(got, ordered[0]) || len(got) < 6 {
+		t.Errorf("no order is asked for: %q", got)
+	}
+}
+
+// A question for several things gets more memories in a block, and less of each.
+func TestContextOfSeveral(t *testing.T) {
+	var memories []memory.Memory
+	for i := range 12 {
+		text := fmt.Sprintf("In room %d the cat Miso sleeps. ", i) + strings.Repeat("It is a long story, of which I tell all. ", 20)
+		memories = append(memories, turn(fmt.Sprint("t", i), fmt.Sprint("s", i), 1+i, "Ann", text))
+	}
+	r := remembering(t, memories...)
+	one, several := blockOf(t, r, "Where does the cat Miso sleep?", 800), blockOf(t, r, "In which rooms does the cat Miso sleep?", 800)
+	if len(one.Memories) > 4 || len(several.Memories) < 7 {
+		t.Errorf("%d memories for one thing, %d for several", len(one.Memories), len(several.Memories))
+	}
+	sound(t, several, 800)
+}

@@ -1,7 +1,13 @@
 package retrieve
 
+import "github.com/memoryd/memoryd/memory"
+
 // BlockOf chooses among matches that a test has scored itself.
-var BlockOf = contextForm.block
+func BlockOf(matches []memory.Match, query []string, maxTokens int) Block {
+	return contextForm.block(matches, query, maxTokens, wide)
+}
 
 // PreloadOf is the same for Preload.
-var PreloadOf = preloadForm.block
+func PreloadOf(matches []memory.Match, query []string, maxTokens int) Block {
+	return preloadForm.block(matches, query, maxTokens, wide)
+}

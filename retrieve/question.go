@@ -24,6 +24,8 @@ type question struct {
 	wants   expected
 	present bool // it asks about the present
 	past    bool // it asks about what was so before
+	several bool // it asks for several things
+	ordered bool // it asks in what order things were, or how one went on
 	periods []dates.Period
 	asOf    time.Time // zero for now
 	at      time.Time // asOf, or when it is asked
@@ -61,6 +63,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	case nameWords.in(words, text):
 		q.wants = aName
 	}
+	q.several, q.ordered = asksForSeveral(words, text), asksForOrder(words, text)
 	q.past = !q.present && asksOfPast(words, text)
 	q.periods = dates.Periods(text, q.at)
 	return q

@@ -276,7 +276,7 @@ func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request)
 		}
 		out.Matches = append(out.Matches, m)
 	}
-	out.text = textOf(wordings)
+	out.text, out.asked = textOf(wordings), asked
 	if req.Lines {
 		out.Matches = balance(lines(out.Matches, out.text), topK, weightOf)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -34,7 +33,7 @@ func wordingsOf(texts []string) (out []*wording) {
 }
 
 func newWording(text string) *wording {
-	return &wording{text: text, shown: text, terms: analyzer.Question(text)}
+	return &wording{text: text, shown: text, terms: matterOf(text)}
 }
 
 // textOf returns what wordings say, one a line.

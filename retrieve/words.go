@@ -25,12 +25,21 @@ var (
 	changeWords  = vocabularyOf("change")
 	besidesWords = vocabularyOf("besides")
 	passingWords = vocabularyOf("passing")
+	severalWords = vocabularyOf("several")
+	orderWords   = vocabularyOf("order")
 	kin          = tables.Variants("kin")
 	kinds        = tables.Words("kin-kinds")
 	general      = tables.Variants("kin-general")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")
+
+	formWords   = tables.Words("form-words")
+	asking      = tables.Words("asking-words")
+	determiners = tables.Words("determiners")
+	pronouns    = tables.Words("pronouns")
+	auxiliaries = tables.Words("auxiliaries")
+	plurals     = tables.Words("plurals")
 )
 
 // vocabulary is words of many languages that have one meaning in common.
