@@ -52,20 +52,20 @@ type sign struct {
 // of LoCoMo, five chats of REALTALK and ten of BEAM, with questions that nothing answers
 // among them. docs/search.md has the curve, and what was tried without effect.
 var signs = [signCount]sign{
-	constant: {"constant", -3.64},
+	constant: {"constant", -3.57},
 	// The share of those whom the question names, among the people who tell the most relevant
 	// statements: a fact of Ann that is asked of Bob is told by Ann. It is half if the
 	// question names none of them, and where one person alone speaks, as a user does to an
 	// agent: all is told by that person then, whether it answers or not.
-	signSpeaker: {"speaker", 2.99},
+	signSpeaker: {"speaker", 2.95},
 	// Where one person alone speaks: the question is about that person. Half where others
 	// speak too.
-	signAbout: {"about", 1.18},
+	signAbout: {"about", 1.11},
 	// The weight of the question's words that no memory has, as a share of all.
-	signUnsaid: {"unsaid", -0.93},
+	signUnsaid: {"unsaid", -0.91},
 	// The most that any match has in common with the question, as a share of all that it
 	// could have.
-	signRelevance: {"relevance", 2.06},
+	signRelevance: {"relevance", 2.09},
 	// The first match has the sort of thing that the question asks for: a time, or a name.
 	signAnswer: {"answer", 0.42},
 }
