@@ -16,15 +16,15 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// BenchmarkSweep sweeps expired memories of 100 users: SWEEP_MEMORIES of them or 100,000. The
-// first SWEEP_BESIDE of them, or half, go while one user searches 10,000 memories all the time,
-// the others without searches, and then the room is given back beside searches again, if any
-// memories went beside them. It reports of both the 95th percentile of the searches without and
-// with the sweep beside them, in milliseconds, and their ratio, how many memories a second go
-// beside searches and without them, and the size of the file before and after, in MB.
+// BenchmarkSweep sweeps expired memories of 100 users: SWEEP_MEMORIES of them or 100,000. For SWEEP_SECONDS, or 60, of
+// sweeping they go while one user searches 10,000 memories all the time, the others without searches. Then the room is given
+// back beside searches, as long again, and what is left of it without. It reports of both the 95th percentile of the
+// searches without and with the sweep beside them, in milliseconds, and their ratio, how many memories a second go beside
+// searches and without them, and the size of the file in MB: full, when the room began to be given back beside searches,
+// after that, and at the end. 0 seconds leave out the searches.
 func BenchmarkSweep(b *testing.B) {
 	n := number("SWEEP_MEMORIES", 100_000)
-	first := number("SWEEP_BESIDE", n/2)
+	most := time.Duration(number("SWEEP_SECONDS", 60)) * time.Second
 	for b.Loop() {
 		b.StopTimer()
 		path := filepath.Join(b.TempDir(), "memoryd.db")
@@ -43,15 +43,22 @@ func BenchmarkSweep(b *testing.B) {
 		}
 		full := fileSize(b, db, path)
 		b.StartTimer()
-		if first == 0 {
-			b.ReportMetric(sweepRate(b, s, now, n+1), "memories/s-idle") // and give the room back
+		const last = 1000 // whose sweep has the room given back
+		if most > 0 {
+			removal := sweepBeside(b, s, now, n-2*last, most)
+			removal.report(b, "swept")
+			b.ReportMetric(removal.rate, "memories/s-beside")
+			b.ReportMetric(sweepRate(b, s, now, n-removal.swept-last), "memories/s-idle")
+			b.ReportMetric(diskSize(b, path), "MB-unshrunk")
+			sweepBeside(b, s, now, n, most).report(b, "shrunk")
+			b.ReportMetric(diskSize(b, path), "MB-shrunk-beside")
+			for more := true; more; { // give back what is left
+				if _, more, err = s.Sweep(b.Context(), now, last); err != nil {
+					b.Fatal(err)
+				}
+			}
 		} else {
-			beside := sweepBeside(b, s, now, first)
-			beside.report(b, "swept")
-			b.ReportMetric(beside.rate, "memories/s-beside")
-			const last = 1000 // whose sweep has the room given back
-			b.ReportMetric(sweepRate(b, s, now, n-first-last), "memories/s-idle")
-			sweepBeside(b, s, now, n).report(b, "shrunk")
+			b.ReportMetric(sweepRate(b, s, now, n+1), "memories/s-idle")
 		}
 		b.StopTimer()
 		b.ReportMetric(full, "MB-full")
@@ -115,21 +122,22 @@ const sweptFor = 5 * time.Second
 
 // beside is how searches were without and with a sweep beside them.
 type beside struct {
-	alone, swept float64 // the 95th percentile of both, in milliseconds
-	rate         float64 // memories that went in a second of the slots with the sweep
+	alone, beside float64 // the 95th percentile of both, in milliseconds
+	swept         int     // memories that went
+	rate          float64 // how many in a second of the slots with the sweep
 }
 
 // report reports the searches beside some work.
 func (s beside) report(b *testing.B, work string) {
 	b.ReportMetric(s.alone, "p95-un"+work+"-ms")
-	b.ReportMetric(s.swept, "p95-"+work+"-ms")
-	b.ReportMetric(s.swept/s.alone, "p95-"+work+"-ratio")
+	b.ReportMetric(s.beside, "p95-"+work+"-ms")
+	b.ReportMetric(s.beside/s.alone, "p95-"+work+"-ratio")
 }
 
 // sweepBeside sweeps up to n memories, and gives the room back if none are left, in every other
-// slot of time, while one user searches all the time. The rate is without the time in which
+// slot of time, most of all slots with the sweep together, while one user searches all the time. The rate is without the time in which
 // the room was given back.
-func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int) beside {
+func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int, most time.Duration) beside {
 	b.Helper()
 	began := time.Now()
 	slot := func(at time.Time) int { return int(at.Sub(began) / sweptFor) }
@@ -137,7 +145,7 @@ func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int) be
 	swept, took := 0, time.Duration(0)
 	go func() {
 		defer close(done)
-		for more := true; more && swept < n; {
+		for more := true; more && swept < n && time.Since(began) < 2*most; {
 			now := time.Now()
 			at := slot(now)
 			if at%2 == 0 {
@@ -172,7 +180,7 @@ func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int) be
 		slices.Sort(all)
 		return float64(all[len(all)*95/100].Microseconds()) / 1000
 	}
-	return beside{alone: p95(times[0]), swept: p95(times[1]), rate: float64(swept) / took.Seconds()}
+	return beside{alone: p95(times[0]), beside: p95(times[1]), swept: swept, rate: float64(swept) / took.Seconds()}
 }
 
 // searchOnce searches, and returns how long that took.
@@ -188,14 +196,20 @@ func searchOnce(b *testing.B, s *sqlitestore.Store, i int) time.Duration {
 	return time.Since(began)
 }
 
-func fileSize(b *testing.B, db *sqlitedb.DB, path string) float64 {
+// diskSize is the size of the file as it is, in MB.
+func diskSize(b *testing.B, path string) float64 {
 	b.Helper()
-	if err := db.Scrub(b.Context()); err != nil {
-		b.Fatal(err)
-	}
 	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return float64(info.Size()) / 1e6
+}
+
+func fileSize(b *testing.B, db *sqlitedb.DB, path string) float64 {
+	b.Helper()
+	if err := db.Scrub(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return diskSize(b, path)
 }
