@@ -54,7 +54,8 @@ func TestMayHaveChanged(t *testing.T) {
 		"no change":           {"Where do I keep my bike?", "My bike has a bell and a basket.", "user", "s2", false, false},
 		"something beside":    {"Where do I keep my bike?", "My other bike is now in the cellar, too.", "user", "s2", false, false},
 		"of the past":         {"Where did I keep my bike before?", "My bike lives in the cellar now.", "user", "s2", false, false},
-		"about another":       {"Where does Bob keep his bike?", "My bike lives in the cellar now.", "user", "s2", false, false},
+		"about another":       {"Where does Bob keep his bike?", "My bike lives in the cellar now.", "user", "s2", false, true},
+		"in other words":      {"Where do I keep my bike?", "Moved the bike down to the basement last week.", "user", "s2", true, true},
 		"to the agent":        {"Where should you say that my bike is?", "My bike lives in the cellar now.", "user", "s2", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,9 @@ package retrieve
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/extract/gist"
@@ -24,15 +26,16 @@ const maxSentences = 6
 
 // reader reads matches for what a question asks.
 type reader struct {
+	short bool // the question asks how things are
 	self  bool // the question speaks of the one who asks
 	asked gist.Reading
 	kin   []string // whom around the one who asks the question is about
 }
 
 func newReader(q *question) *reader {
-	r := &reader{self: q.self, asked: gist.Of(q.text)}
+	r := &reader{short: q.general(), self: q.self, asked: gist.Of(q.text)}
 	for _, w := range plainWords(q.text) {
-		if k := kinOf(w); k != "" {
+		if k := gist.KinOf(w); k != "" {
 			r.kin = append(r.kin, k)
 		}
 	}
@@ -63,7 +66,8 @@ func (r *reader) read(s *spoken) {
 			break
 		}
 		words := plainWords(text)
-		if english.Foreign(english.Lex(text)) || !r.sameSubject(words) {
+		if english.Foreign(english.Lex(text)) || !r.sameSubject(words) ||
+			asks(text) && english.QuestionWords.Has(words[0]) || longPast(words, s.Memory.SaidAt()) {
 			continue
 		}
 		g := gist.Of(text)
@@ -74,14 +78,23 @@ func (r *reader) read(s *spoken) {
 	}
 }
 
+// longPast reports whether a sentence names a year before the one in which it was said: "back in 2012 I moved to
+// Prague" tells of no change since.
+func longPast(words []string, said time.Time) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		year, err := strconv.Atoi(w)
+		return err == nil && len(w) == 4 && year > 1900 && year < said.Year()
+	})
+}
+
 // sameSubject reports whether a sentence may speak of those that the question is about. Of a question about somebody
 // around the one who asks, the first such word of the sentence decides; of any other, who comes first in it.
 func (r *reader) sameSubject(words []string) bool {
 	for i, w := range words {
-		k := kinOf(w)
+		k := gist.KinOf(w)
 		switch {
 		case k != "" && (len(r.kin) > 0 || i < 4):
-			return slices.ContainsFunc(r.kin, func(asked string) bool { return related(asked, k) })
+			return slices.ContainsFunc(r.kin, func(asked string) bool { return gist.Related(asked, k) })
 		case len(r.kin) > 0:
 		case w == "i" || w == "we" || i == 4:
 			return true
@@ -90,20 +103,4 @@ func (r *reader) sameSubject(words []string) bool {
 		}
 	}
 	return true
-}
-
-// related reports whether who is asked for may be who is spoken of: a daughter is a child, and no son.
-func related(asked, said string) bool {
-	return asked == said || general.Of(asked) == said || general.Of(said) == asked
-}
-
-// kinOf is the one word for somebody around a speaker that w means; "" if it is no such word.
-func kinOf(w string) string {
-	if one := kin.Of(w); one != "" {
-		return one
-	}
-	if kinds.Has(w) {
-		return w
-	}
-	return ""
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memoryd/memoryd/extract/canonical"
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -24,15 +22,16 @@ type validity struct{ from, to time.Time }
 type succession struct {
 	*ranking
 	found     *memory.Found
-	all       []*ranked                    // the candidates in the runs
-	byID      map[string]*memory.Candidate // facts that depart, and what superseded them
-	told      map[cite]*ranked             // turns found, and those of successors; see turnAt
-	departing map[cite][]*memory.Candidate // facts by the turns that they cite
-	holding   map[cite][]*ranked           // facts found that hold, by the turns that they cite
-	scored    map[string]*ranked           // facts found, and successors, by id
-	texts     map[string]string            // canonical, by text
-	words     map[string]map[string]bool   // analyzed, by text
-	freqs     []float64                    // scratch space
+	all       []*ranked                      // the candidates in the runs
+	byID      map[string]*memory.Candidate   // facts that depart, and what superseded them
+	told      map[cite]*ranked               // turns found, and those of successors; see turnAt
+	departing map[cite][]*memory.Candidate   // facts by the turns that they cite
+	endedIn   map[string][]*memory.Candidate // facts that have ended, by their sessions
+	holding   map[cite][]*ranked             // facts found that hold, by the turns that they cite
+	scored    map[string]*ranked             // facts found, and successors, by id
+	texts     map[string]string              // canonical, by text
+	words     map[string]map[string]bool     // analyzed, by text
+	freqs     []float64                      // scratch space
 }
 
 // succession reads what a store found; nil if all of it holds. all are the
@@ -44,6 +43,7 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 	s := &succession{
 		ranking: k, found: &found, all: all,
 		byID: map[string]*memory.Candidate{}, departing: map[cite][]*memory.Candidate{},
+		endedIn: map[string][]*memory.Candidate{},
 		holding: map[cite][]*ranked{}, scored: map[string]*ranked{},
 		texts: map[string]string{}, words: map[string]map[string]bool{}, freqs: make([]float64, len(k.idf)),
 	}
@@ -70,6 +70,9 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 // add adds a fact.
 func (s *succession) add(c *memory.Candidate) {
 	s.byID[c.Memory.ID] = c
+	if in := c.Memory.Source.SessionID; c.Memory.Ended(s.question.at) && in != "" {
+		s.endedIn[in] = append(s.endedIn[in], c)
+	}
 	if c.Memory.Departs(s.question.at) {
 		for at := range citesOf(c.Memory) {
 			s.departing[at] = append(s.departing[at], c)
@@ -136,29 +139,6 @@ func (s *succession) endOf(c *memory.Candidate) (e end, ended bool) {
 	return e, true
 }
 
-// text returns the canonical text of a fact.
-func (s *succession) text(fact string) string {
-	out, ok := s.texts[fact]
-	if !ok {
-		out = canonical.Text(fact)
-		s.texts[fact] = out
-	}
-	return out
-}
-
-// wordsOf returns the distinct analyzed words of a text.
-func (s *succession) wordsOf(text string) map[string]bool {
-	out := s.words[text]
-	if out == nil {
-		out = map[string]bool{}
-		for _, w := range analyzer.Words(memory.Cut(text, maxRead)) {
-			out[w] = true
-		}
-		s.words[text] = out
-	}
-	return out
-}
-
 // contradicts reports whether a fact, whose text is a client's, says something else
 // than the words it was made of. A part of them is nothing else.
 func (s *succession) contradicts(fact, turn *memory.Memory) bool {
@@ -184,6 +164,11 @@ func (s *succession) ends(turn *memory.Memory) (ends []end, facts []*memory.Cand
 			} else if e, ended := s.endOf(c); m.Ended(s.question.at) && ended {
 				ends, facts = append(ends, e), append(facts, c)
 			}
+		}
+	}
+	for _, c := range s.echoed(turn) {
+		if e, ended := s.endOf(c); ended {
+			ends, facts = append(ends, e), append(facts, c)
 		}
 	}
 	return s.retractions(turn, ends, facts)

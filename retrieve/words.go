@@ -27,9 +27,6 @@ var (
 	passingWords = vocabularyOf("passing")
 	severalWords = vocabularyOf("several")
 	orderWords   = vocabularyOf("order")
-	kin          = tables.Variants("kin")
-	kinds        = tables.Words("kin-kinds")
-	general      = tables.Variants("kin-general")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")

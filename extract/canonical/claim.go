@@ -172,6 +172,16 @@ func (f *Form) Subject() string {
 	return ""
 }
 
+// Values are the values that f gives to attributes, other than those that somebody just has.
+func (f *Form) Values() (out []string) {
+	for i := range f.Claims {
+		if c := &f.Claims[i]; !c.Ended && c.Value != held {
+			out = append(out, c.Value)
+		}
+	}
+	return out
+}
+
 // Listed reports whether people often give the attribute several values in one
 // sentence: "I love sushi, ramen and pho".
 func (c *Claim) Listed() bool {

@@ -55,7 +55,9 @@ type Reading struct {
 	// roots are the square roots of the probabilities of the themes.
 	roots [MaxThemes]float32
 	// kinds are the probabilities of the kinds.
-	kinds [Kinds]float32
+	kinds  [Kinds]float32
+	vector [Dimension]int8
+	cues   cues
 }
 
 // Asserts is the probability that a sentence tells how things are or what has changed.
@@ -130,7 +132,7 @@ func parse(file string) (*model, bool) {
 }
 
 // readings are those of the sentences read last: searches of one user meet the same ones.
-var readings, _ = lru.New[string, Reading](4096) // some 2 MB; New fails for a size of 0 alone
+var readings, _ = lru.New[string, Reading](4096) // some 6 MB; New fails for a size of 0 alone
 
 // Of reads a sentence. One of more than 48 words is read up to there.
 func Of(text string) Reading {
@@ -150,7 +152,10 @@ func read(text string) (r Reading) {
 	}
 	f := pool.Get().(*Features)
 	defer pool.Put(f)
-	f.Of(ws[:min(len(ws), maxWords)])
+	ws = ws[:min(len(ws), maxWords)]
+	f.Of(ws)
+	r.vector = f.Vector
+	r.cues.read(text, ws)
 	var sums, dense [MaxThemes + Kinds]int32
 	l := len(m.names) + Kinds
 	for _, at := range f.List {

@@ -1,5 +1,5 @@
-// Command train learns the weights of package gist from the sentences of texts.tsv, and writes
-// ../weights.bin. The same sentences give the same file. README.md tells more.
+// Command train learns the weights of package gist from the sentences of texts.tsv, and writes ../weights.bin; or with
+// -pairs those of pairs.tsv, and writes ../pairs.txt. The same texts give the same files. README.md tells more.
 package main
 
 import (
@@ -9,11 +9,14 @@ import (
 )
 
 func main() {
-	texts := flag.String("texts", "texts.tsv", "file of the sentences")
-	apart := flag.Int("apart", 0, "keep one of so many sentences apart, and tell how they are read; nothing is written")
-	out := flag.String("o", "../weights.bin", "file to write")
+	apart := flag.Int("apart", 0, "keep one of so many texts apart, and tell how they are read; nothing is written")
+	pairs := flag.Bool("pairs", false, "learn the weights of pairs, with those of sentences as they were compiled in")
 	flag.Parse()
-	if err := run(*texts, *out, *apart); err != nil {
+	learns := func() error { return run("texts.tsv", "../weights.bin", *apart) }
+	if *pairs {
+		learns = func() error { return runPairs("pairs.tsv", "../pairs.txt", *apart) }
+	}
+	if err := learns(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -37,7 +40,7 @@ func run(texts, out string, apart int) error {
 }
 
 // split keeps each nth sentence apart.
-func split(all []example, n int) (learned, apart []example) {
+func split[T any](all []T, n int) (learned, apart []T) {
 	for i := range all {
 		if i%n == n-1 {
 			apart = append(apart, all[i])

@@ -48,3 +48,30 @@ func TestLearn(t *testing.T) {
 		t.Errorf("the file has %d bytes", got)
 	}
 }
+
+// The weights of pairs tell pairs that none of them was learned from apart.
+func TestLearnPairs(t *testing.T) {
+	all, err := readPairs("pairs.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, apart := split(all, 6)
+	w := learnPairs(learned)
+	var n, judged [2]int
+	for _, p := range apart {
+		k := 0
+		if p.replaces {
+			k = 1
+		}
+		n[k]++
+		if p.seen != nil && probability(w, p.seen) >= .5 {
+			judged[k]++
+		}
+	}
+	if judged[1] < n[1]*2/3 || judged[0] > n[0]/5 {
+		t.Errorf("%d of %d that replace, and %d of %d others, are judged to replace", judged[1], n[1], judged[0], n[0])
+	}
+	if got := len(w); got != len(gist.PairNames)+80 {
+		t.Errorf("%d weights", got)
+	}
+}

@@ -1,0 +1,193 @@
+package gist
+
+import (
+	_ "embed" // for words.txt
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+//go:embed words.txt
+var wordsText string
+
+var (
+	tables      = english.Parse(wordsText)
+	besides     = cueOf("besides")
+	unreal      = cueOf("unreal")
+	passing     = cueOf("passing")
+	changing    = cueOf("change")
+	denies      = cueOf("denies")
+	longPast    = tables.Phrases("past-phrases")
+	corrections = tables.Words("correction")
+	speaker     = tables.Words("speaker")
+	others      = tables.Words("others")
+	kin         = tables.Variants("kin")
+	kinds       = tables.Words("kin-kinds")
+	general     = tables.Variants("kin-general")
+)
+
+// cue is words and phrases that tell the same.
+type cue struct {
+	words   english.Set
+	phrases english.Phrases
+}
+
+func cueOf(name string) cue {
+	return cue{tables.Words(name), tables.Phrases(name + "-phrases")}
+}
+
+// in reports whether ws has a word or a phrase of c.
+func (c cue) in(ws english.Words) bool { return ws.Any(c.words) || c.phrases.Found(ws) }
+
+// at is how many words of c stand at ws[i].
+func (c cue) at(ws english.Words, i int) int {
+	if n := c.phrases.Match(ws, i); n > 0 {
+		return n
+	}
+	if c.words.Has(ws.At(i)) {
+		return 1
+	}
+	return 0
+}
+
+// KinOf is the one word for somebody around a speaker that w means, such as "mother" of "mum"; "" if it is no such
+// word.
+func KinOf(w string) string {
+	w = strings.TrimSuffix(w, "'s")
+	if one := kin.Of(w); one != "" {
+		return one
+	}
+	if kinds.Has(w) {
+		return w
+	}
+	return ""
+}
+
+// Related reports whether who is asked for, as KinOf names them, may be who is spoken of: a daughter is a child, and
+// no son.
+func Related(asked, said string) bool {
+	return asked == said || general.Of(asked) == said || general.Of(said) == asked
+}
+
+// cues are what a sentence has of the words above.
+type cues struct {
+	stems                   []string // of its words with a meaning of their own, sorted, each once
+	denied                  []string // those of them that it takes back
+	owned                   []string // the stems behind "my" and "our", of things
+	kin                     []string // who is spoken of
+	subject                 string   // who of them comes first, where it is about them
+	owner                   string   // a name that owns something: "nadia" of "Nadia's birthday"
+	third                   bool     // it begins with "he", "she" or "they"
+	theirs                  bool     // it has such a word, or "his", "her" or "their"
+	mine                    bool     // it has a word for the speaker, beside that of "my sister"
+	fading                  bool     // it tells of something beside, not real, passing, quoted or asked
+	passes                  bool     // it may tell of what passes
+	change, now, new, fixes bool     // words of a change; of a correction
+	self, first             bool     // the speaker comes early, or first
+	name, number            bool
+	length                  int
+}
+
+// early is how many words from the start on name the subject of a sentence.
+const early = 4
+
+// read collects the cues of ws, the words of text.
+func (c *cues) read(text string, ws english.Words) {
+	*c = cues{length: len(ws)}
+	asks := english.QuestionWords.Has(ws.At(0)) && strings.HasSuffix(strings.TrimSpace(text), "?")
+	c.fading = asks || strings.ContainsAny(text, "\"“«„") || besides.in(ws) || unreal.in(ws) || longPast.Found(ws)
+	c.passes = passing.in(ws)
+	c.change = changing.in(ws)
+	for i, w := range ws {
+		c.whoIs(ws, i)
+		c.now = c.now || w.Text == "now" || w.Text == "nowadays"
+		c.new = c.new || w.Text == "new"
+		c.fixes = c.fixes || corrections.Has(w.Text)
+		c.number = c.number || english.StartsWithDigit(w.Text)
+		c.fading = c.fading || w.Text == "too" && i > 0 && (w.Stop != 0 || i == len(ws)-1)
+		if stem := stemOf(w.Text); stem != "" {
+			c.stems = append(c.stems, stem)
+		}
+		if (w.Text == "my" || w.Text == "our") && i+1 < len(ws) && KinOf(ws[i+1].Text) == "" {
+			c.owned = append(c.owned, ownedStems(ws[i+1:])...)
+		}
+		if n := denies.at(ws, i); n > 0 {
+			c.denied = append(c.denied, stemsOf(ws[i+n:min(i+n+2, len(ws))])...)
+		}
+	}
+	slices.Sort(c.stems)
+	c.stems = slices.Compact(c.stems)
+}
+
+// whoIs collects who the word at i names, if it names somebody.
+func (c *cues) whoIs(ws english.Words, i int) {
+	w := ws[i]
+	k := KinOf(w.Text)
+	if k != "" {
+		c.kin = append(c.kin, k)
+		if c.subject == "" && i < early && !c.self {
+			c.subject = k
+		}
+	}
+	if i < early && (w.Text == "he" || w.Text == "she" || w.Text == "they") {
+		c.third = c.third || !c.self
+	}
+	if speaks := w.Text == "i" || w.Text == "we"; speaks && i < early {
+		c.self, c.first = true, c.first || i == 0
+	}
+	c.mine = c.mine || speaker.Has(w.Text) && KinOf(ws.At(i+1)) == ""
+	c.theirs = c.theirs || others.Has(w.Text)
+	if w.Upper && w.Text != "i" && (i > 0 || strings.HasSuffix(w.Text, "'s")) {
+		c.name = true
+		if own, ok := strings.CutSuffix(w.Text, "'s"); ok && k == "" {
+			c.owner = own
+		}
+	}
+}
+
+// stemsOf are the stems of ws.
+func stemsOf(ws english.Words) (out []string) {
+	for _, w := range ws {
+		if stem := stemOf(w.Text); stem != "" {
+			out = append(out, stem)
+		}
+	}
+	return out
+}
+
+// ownedStems are the stems of the words that name a thing behind "my": up to three, to the first that has no meaning of
+// its own.
+func ownedStems(ws english.Words) (out []string) {
+	for _, w := range ws[:min(3, len(ws))] {
+		stem := stemOf(w.Text)
+		if stem == "" {
+			break
+		}
+		if stem != "new" && stem != "old" && stem != "current" {
+			out = append(out, stem)
+		}
+		if w.Stop != 0 {
+			break
+		}
+	}
+	return out
+}
+
+// stemOf is a word without its ending; "" of one that has no meaning of its own.
+func stemOf(w string) string {
+	if english.StopWords.Has(w) || len(w) < 2 {
+		return ""
+	}
+	if _, err := strconv.Atoi(w); err == nil {
+		return w
+	}
+	w = strings.TrimSuffix(w, "'s")
+	for _, end := range []string{"ing", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(w, end); ok && len(rest) > 2 {
+			return rest
+		}
+	}
+	return w
+}
