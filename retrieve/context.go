@@ -105,15 +105,16 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 }
 
 // Block is what Context makes of an answer of MaxTopK matches that are not lines:
-// evaluations read several blocks out of one search. maxTokens is 1 to MaxMaxTokens.
+// evaluations read several blocks out of one search. Of an answer that no search gave,
+// it is the block of a question for one thing. maxTokens is 1 to MaxMaxTokens.
 func (a *Answer) Block(maxTokens int) Block { return a.block(maxTokens, contextForm) }
 
 func (a *Answer) block(maxTokens int, f *form) Block {
 	part := wide
-	if a.asked.several {
+	if a.asked != nil && a.asked.several {
 		part = narrow
 	}
-	if a.asked.ordered && f == contextForm {
+	if a.asked != nil && a.asked.ordered && f == contextForm {
 		f = orderedForm
 	}
 	out := f.block(a.Matches, analyzer.Question(a.text), maxTokens, part)

@@ -159,6 +159,7 @@ func noteNewer(own, older []*spoken, first *ranked, read *reader) {
 	for _, change := range own {
 		byWords := read.short && read.self && change.near >= nearShared && tellsChange(change.Memory) &&
 			read.sameSubject(plainWords(memory.Cut(change.Memory.Fact, maxRead)))
+		// A long question compares those alone that have a word for a change, as reading all costs a millisecond.
 		worded := read.short || hasChangeWord(change.Memory)
 		for _, c := range older {
 			if !decided(change.ranked).After(decided(c.ranked)) || sameSession(change.Memory, c.Memory) {

@@ -31,6 +31,7 @@ var PairNames = []string{
 	"both numbers", "one number", "both names", "after length", "before length",
 }
 
+// pairWeights are the weights, in the order of PairNames and the themes.
 var pairWeights = sync.OnceValue(func() []float64 {
 	w, err := parsePairs(pairsFile, load().names)
 	if err != nil {
@@ -100,6 +101,7 @@ func (c *cues) another(before *cues) bool {
 func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 	c, b := &r.cues, &before.cues
 	near := r.Near(before)
+	// What both are about, and whether the later one tells of a change of it.
 	out = append(out, 1, near, r.cosine(before), near*r.Changes(), near*before.Asserts())
 	for _, k := range r.kinds {
 		out = append(out, float64(k))
@@ -107,6 +109,7 @@ func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 	for _, k := range before.kinds {
 		out = append(out, float64(k))
 	}
+	// What they share, in words.
 	common := shared(c.stems, b.stems)
 	others := slices.ContainsFunc(c.kin, func(k string) bool { return !slices.Contains(b.kin, k) })
 	out = append(out, float64(min(common, 3))/3, float64(common)/float64(1+min(len(c.stems), len(b.stems))),
@@ -118,6 +121,7 @@ func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 		one(len(c.owned) > 0 && len(b.owned) == 0 && !meet(c.owned, b.stems)),
 		one(c.number && b.number), one(c.number != b.number),
 		one(c.name && b.name), float64(min(c.length, 20))/20, float64(min(b.length, 20))/20)
+	// Each theme has a weight: one employer follows another, while hobbies are several.
 	for i := range load().names {
 		out = append(out, float64(r.roots[i]*before.roots[i]))
 	}
@@ -152,6 +156,7 @@ func (r *Reading) cosine(o *Reading) float64 {
 	return float64(dot) / math.Sqrt(float64(a)*float64(b))
 }
 
+// one is a cue as a number.
 func one(b bool) float64 {
 	if b {
 		return 1

@@ -34,6 +34,7 @@ type cue struct {
 	phrases english.Phrases
 }
 
+// cueOf reads the words of a name in words.txt, and its phrases.
 func cueOf(name string) cue {
 	return cue{tables.Words(name), tables.Phrases(name + "-phrases")}
 }
@@ -71,29 +72,43 @@ func Related(asked, said string) bool {
 	return asked == said || general.Of(asked) == said || general.Of(said) == asked
 }
 
-// cues are what a sentence has of the words above.
+// cues are what a sentence has of the words above. They are read once and kept with the reading, as a search compares
+// each sentence with many others.
 type cues struct {
-	stems                   []string // of its words with a meaning of their own, sorted, each once
-	denied                  []string // those of them that it takes back
-	owned                   []string // the stems behind "my" and "our", of things
-	kin                     []string // who is spoken of
-	subject                 string   // who of them comes first, where it is about them
-	owner                   string   // a name that owns something: "nadia" of "Nadia's birthday"
-	third                   bool     // it begins with "he", "she" or "they"
-	theirs                  bool     // it has such a word, or "his", "her" or "their"
-	mine                    bool     // it has a word for the speaker, beside that of "my sister"
-	fading                  bool     // it tells of something beside, not real, passing, quoted or asked
-	passes                  bool     // it may tell of what passes
-	change, now, new, fixes bool     // words of a change; of a correction
-	self, first             bool     // the speaker comes early, or first
-	name, number            bool
-	length                  int
+	// stems are those of its words with a meaning of their own, sorted, each once. Two statements about one thing often
+	// share some.
+	stems []string
+	// denied are the stems that it takes back: "soy" of "oat milk instead of soy".
+	denied []string
+	// owned are the stems behind "my" and "our", of things: "my lamp" is no "my kettle".
+	owned []string
+	// kin are those around the speaker who are spoken of, and subject the one of them who comes first, where the
+	// sentence is about them: "my sister moved".
+	kin     []string
+	subject string
+	// owner is a name that owns something: "nadia" of "Nadia's birthday".
+	owner string
+	// third tells that it begins with "he", "she" or "they"; theirs that it has such a word, or "his", "her" or "their".
+	third, theirs bool
+	// self and first tell that the speaker comes early, or first; mine that a word for the speaker is in it, beside
+	// that of "my sister".
+	self, first, mine bool
+	// fading tells that it tells of something beside the first, or not real, long past, quoted or asked.
+	fading bool
+	// passes tells that it may tell of what passes.
+	passes bool
+	// Words of a change, and of a correction.
+	change, now, new, fixes bool
+	// name and number tell that it has one: both are often values.
+	name, number bool
+	length       int // in words
 }
 
 // early is how many words from the start on name the subject of a sentence.
 const early = 4
 
-// read collects the cues of ws, the words of text.
+// read collects the cues of ws, the words of text. A question, a quotation, a jest and the like fade: they end
+// nothing, however much they have in common with an earlier statement.
 func (c *cues) read(text string, ws english.Words) {
 	*c = cues{length: len(ws)}
 	asks := english.QuestionWords.Has(ws.At(0)) && strings.HasSuffix(strings.TrimSpace(text), "?")

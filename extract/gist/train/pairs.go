@@ -12,11 +12,11 @@ import (
 	"github.com/memoryd/memoryd/extract/gist"
 )
 
-// How the weights of pairs are learned.
+// How the weights of pairs are learned. There are few of them, so that more rounds change them little.
 const (
 	pairRounds = 300
-	pairRate   = 0.1
-	pairDecay  = 3e-4
+	pairRate   = 0.1  // of the first steps; the last are near 0
+	pairDecay  = 3e-4 // of weights, each step
 )
 
 // pair is two statements of one speaker, and whether the later one takes the place of the earlier.
@@ -73,6 +73,7 @@ func learnPairs(pairs []pair) []float64 {
 	return w
 }
 
+// probability is the logistic function of the weighted sum.
 func probability(w, seen []float64) float64 {
 	sum := 0.0
 	for i, x := range seen {
