@@ -88,10 +88,11 @@ type cues struct {
 	subject string
 	// owner is a name that owns something: "nadia" of "Nadia's birthday".
 	owner string
-	// third tells that it begins with "he", "she" or "they"; theirs that it has such a word, or "his", "her" or "their".
+	// third tells that it begins with "he", "she" or "they"; theirs that it has such a word, or "his", "her" or
+	// "their", anywhere.
 	third, theirs bool
-	// self and first tell that the speaker comes early, or first; mine that a word for the speaker is in it, beside
-	// that of "my sister".
+	// self and first tell that the speaker comes early, or first. mine tells that a word for the speaker is in it,
+	// beside that of "my sister".
 	self, first, mine bool
 	// fading tells that it tells of something beside the first, or not real, long past, quoted or asked.
 	fading bool
