@@ -40,6 +40,13 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			telling++
 		}
 	}
+	if telling == 0 { // "write long, detailed answers"
+		rest, _ := withoutRequest(words)
+		if r := answerLength(rest); r.ok() {
+			claims, telling = append(claims, Claim{Attribute: r.attribute, Value: r.value}), 1
+			list = list[:1]
+		}
+	}
 	c := &claim{text: text}
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1

@@ -117,7 +117,7 @@ func (c *claim) ages(o owner, ws english.Words) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Attribute: o.attribute(ageAttribute), Value: ws[1].Text, Several: true, Changed: verb == "turned",
+		Attribute: o.attribute(ageAttribute), Value: ws[1].Text, Several: true, Changed: verb == "turned" || c.changed,
 	}}
 }
 

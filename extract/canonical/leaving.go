@@ -10,7 +10,7 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 	switch {
 	case dismissed.Match(ws, 0) > 0:
 		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
-	case retired.Match(ws, 0) > 0:
+	case retired.Match(ws, 0) > 0 && !c.retiredFromPastime():
 		return []Claim{
 			{Attribute: o.attribute("employer"), Ended: true}, {Attribute: o.attribute("occupation"), Ended: true},
 		}
@@ -31,6 +31,16 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 		return out
 	}
 	return c.gaveUp(o, ws)
+}
+
+// retiredFromPastime reports whether the statement names something beside work: "retired from the chess league".
+func (c *claim) retiredFromPastime() bool {
+	for i := range c.words {
+		if c.words[i:].StartWith("retired", "from") {
+			return c.words[i:min(len(c.words), i+6)].Any(pastimes)
+		}
+	}
+	return false
 }
 
 // leftBy reads "Marco dumped me", "my wife left me", "today was my last day at Acme"

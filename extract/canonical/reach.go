@@ -19,10 +19,11 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 		return nil
 	}
 	for _, w := range all {
-		others := strings.HasSuffix(w.Text, "'s") || possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
+		others := strings.HasSuffix(w.Text, "'s") || thirdPersons.Has(w.Text) ||
+			possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
 		if others || w.Text == "work" || w.Text == "office" ||
 			relation(singular(w.Text)) != "" || kin.Has(singular(w.Text)) {
-			return nil // "my mom's number"
+			return nil // "my mom's number", "she got a new number"
 		}
 	}
 	for i := 0; i < len(all); i++ {

@@ -109,6 +109,8 @@ var (
 	switching          = tables.Phrases("switching")
 	likePhrases        = tables.Phrases("like-phrases")
 	dislikePhrases     = tables.Phrases("dislike-phrases")
+	pastimes           = tables.Words("pastimes")
+	thirdPersons       = tables.Words("third-persons")
 	answerParts        = tables.Words("answer-parts")
 	using              = tables.Words("using")
 	becoming           = tables.Phrases("becoming")
