@@ -70,11 +70,12 @@ func embedded(m *memory.Memory, remote bool) string {
 	return out.String() + m.Fact
 }
 
-// lead returns the first words of a text, at most maxLead characters; of a script without spaces so many characters.
+// lead returns the first words of a text, at most maxLead characters. Where the last of these have no space, as in
+// scripts without spaces, it returns so many characters.
 func lead(text string) string {
 	n, end := 0, 0
 	for i, r := range text {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) && n >= maxLead*3/4 {
 			end = i
 		}
 		if n == maxLead {

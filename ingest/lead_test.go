@@ -16,6 +16,8 @@ func TestLead(t *testing.T) {
 		words + " of":             words + " of", // 360
 		words + "\nof hay":        words + "\nof",
 		strings.Repeat("山羊", 200): strings.Repeat("山羊", 180),
+		// A space near the start ends nothing.
+		"嗨 " + strings.Repeat("山羊", 200): "嗨 " + strings.Repeat("山羊", 179),
 	} {
 		if got := lead(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

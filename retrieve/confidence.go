@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/memory"
@@ -111,10 +112,11 @@ func (k *ranking) weighEvidence(found *memory.Found, all []*ranked) *evidence {
 		}
 	}
 	e.unsaid /= max(sum, 1e-9)
-	people := peopleOf(found)
-	named := slices.ContainsFunc(people, func(author string) bool { return k.named[author] })
+	people, named := k.peopleOf(found)
 	switch {
-	case len(people) < 2:
+	case len(people) == 0: // facts that a client states are about the user
+		e.about = indicator(k.question.mine)
+	case len(people) == 1:
 		e.about = indicator(named)
 	case named:
 		e.speaker = k.shareOfNamed(all)
@@ -123,17 +125,26 @@ func (k *ranking) weighEvidence(found *memory.Found, all []*ranked) *evidence {
 }
 
 // peopleOf returns the authors of candidates, and of those around them, who are people:
-// neither an agent, nor one of its tools, nor a document.
-func peopleOf(found *memory.Found) (out []string) {
+// neither an agent, nor one of its tools, nor a document. The one who asks is "user", as
+// whom or by whose id it was said. named is whether the question is about one of them.
+func (k *ranking) peopleOf(found *memory.Found) (people []string, named bool) {
 	for _, run := range found.Runs {
 		for i := range run {
 			m := run[i].Memory
-			if isPerson(m) && !slices.Contains(out, m.Author) {
-				out = append(out, m.Author)
+			if !isPerson(m) {
+				continue
 			}
+			author := m.Author
+			if strings.EqualFold(author, k.question.user) {
+				author = "user"
+			}
+			if !slices.Contains(people, author) {
+				people = append(people, author)
+			}
+			named = named || k.named[m.Author]
 		}
 	}
-	return out
+	return people, named
 }
 
 // isPerson reports whether a person said a memory. A fact that a client states has no

@@ -55,6 +55,12 @@ var signCases = []struct {
 	{"about", "Where did I learn the cello?",
 		[]string{"s/ann/01-03: I did learn the cello in Porto.", "s/Bob/01-03: In Porto, the cello!"}, 0.5, 0.5},
 
+	// One person under two names is one person, and what a client states is about the user.
+	{"about", "Where did I learn the cello?",
+		[]string{"s/user/01-03: I did learn the cello in Porto.", "s/ann/01-03: In Porto, the cello!"}, 1, 1},
+	{"about", "Where did I learn the cello?", []string{"fact//01-03: I did learn the cello in Porto."}, 1, 1},
+	{"about", "Where did Bob learn the cello?", []string{"fact//01-03: I did learn the cello in Porto."}, 0, 0},
+
 	{"unsaid", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table."}, 0, 0},
 	{"unsaid", "the old kettle", []string{"s/Ann/01-03: The old table."}, 0.5, 0.9}, // none has the rarer word
 	{"unsaid", "a red kite", []string{"s/Ann/01-03: a"}, 0, 1},

@@ -11,25 +11,35 @@ import (
 // An agent repeats what it was told: "Porto, how lovely!". No fact is made of that, but it is outdated as soon as the
 // fact is: a block that has "I live in Rome" would otherwise say "Porto" without a mark.
 
-// echoed are the facts that have ended and whose value a turn repeats: those of its session, from words of somebody
-// else that came before it.
+// echoed are the facts that have ended and whose value a turn of the agent repeats: those of its session, from words of
+// somebody else that came before it, until others took their place. A person who says "I live in Porto too" repeats
+// nothing, and "So you left Porto" is said when the value has ended.
 func (s *succession) echoed(turn *memory.Memory) (facts []*memory.Candidate) {
-	if turn.Source.SessionID == "" || len(s.endedIn[turn.Source.SessionID]) == 0 {
+	if isPerson(turn) || turn.Source.SessionID == "" || len(s.endedIn[turn.Source.SessionID]) == 0 {
 		return nil
 	}
 	words := s.wordsOf(turn.Fact)
+	if !addresses(turn.Fact) && len(words) > shortEcho {
+		return nil // "The bridge in Porto was built in 1886" is no echo
+	}
 	for _, c := range s.endedIn[turn.Source.SessionID] {
 		m := c.Memory
 		if m.Author == turn.Author || turn.Timestamp.Before(m.Timestamp) {
 			continue
 		}
 		by := s.byID[m.SupersededBy]
+		if by != nil && !turn.Timestamp.Before(by.Memory.Timestamp) {
+			continue
+		}
 		if hasValue(words, m) && (by == nil || !hasValue(words, by.Memory)) {
 			facts = append(facts, c)
 		}
 	}
 	return facts
 }
+
+// shortEcho is how many words an echo has at most that does not say "you".
+const shortEcho = 6
 
 // hasValue reports whether some words have those of a value that a fact gives.
 func hasValue(words map[string]bool, fact *memory.Memory) bool {

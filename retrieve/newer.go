@@ -89,6 +89,7 @@ const fewTerms = 4
 const (
 	probably     = 0.5
 	changesAtAll = 0.2 // that a sentence tells of a change; others are not compared
+	saidAtAll    = 0.3 // that an earlier one tells how things are; a request does not
 )
 
 // maxNewer bounds Match.Newer. The latest tells most.
@@ -97,6 +98,10 @@ const maxNewer = 3
 // changeDepth is how many of the best matches the one that comes first is chosen from, however many are asked for: the
 // first match is the same for each topK.
 const changeDepth = 10
+
+// maxCompared bounds the matches that are compared with each other: a context asks for a hundred, and has room for
+// some thirty.
+const maxCompared = 30
 
 // changeFirst notes for the first n matches which later ones may have taken their place:
 // statements of the one who asks that tell of a change, in another session. Three ways
@@ -107,25 +112,25 @@ const changeDepth = 10
 // taken the place of the first match changes places with it. So the newer is first, and
 // what it may have ended says so, even where no rule has compared the two. Both stay, as
 // they may be about two things. A question about the past leaves all that. Shared
-// knowledge, and the words of somebody whom the question names, keep their place.
+// knowledge, and the words of other people, keep their place.
 func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	if q.past || len(q.periods) > 0 || len(best) == 0 {
 		return best
 	}
 	first, read, depth := best[0], newReader(q), changeDepth
 	if read.short {
-		depth = max(n, changeDepth)
+		depth = min(max(n, changeDepth), maxCompared)
 	}
 	var own []*spoken
 	for _, c := range best[:min(depth, len(best))] {
 		m := c.Memory
-		if !m.IsShared() && (m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)) &&
-			c.outdated == nil && !m.HoldsFrom().After(q.at) {
+		if !m.IsShared() && q.asksOwn(m) && c.outdated == nil && !m.HoldsFrom().After(q.at) {
 			own = append(own, &spoken{ranked: c, near: c.score / first.score})
 		}
 	}
 	older := own
-	others := first.Memory.IsShared() || !q.mine && q.isAbout(first.Memory.Author)
+	others := first.Memory.IsShared() || isPerson(first.Memory) && !q.asksOwn(first.Memory)
+	others = others || !isPerson(first.Memory) && !addresses(first.Memory.Fact)
 	if !others && (len(own) == 0 || own[0].ranked != first) {
 		// The agent's words are compared by gist alone.
 		older = append(slices.Clone(own), &spoken{ranked: first, near: -1})
@@ -147,6 +152,11 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		c.newer = c.newer[:min(len(c.newer), maxNewer)]
 	}
 	return best
+}
+
+// asksOwn reports whether a memory is in the words of the one who asks, or a fact that a client gave.
+func (q *question) asksOwn(m *memory.Memory) bool {
+	return m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)
 }
 
 // general reports whether a question asks how things are with the one who asks.
@@ -201,7 +211,7 @@ func (s *spoken) mayReplace(before *spoken) bool {
 			continue
 		}
 		for k := range before.sentences() {
-			if after.Replaces(&before.said[k]) >= probably {
+			if before.said[k].Asserts() >= saidAtAll && after.Replaces(&before.said[k]) >= probably {
 				return true
 			}
 		}

@@ -283,20 +283,27 @@ func TestSuccessionMovesNothingElse(t *testing.T) {
 }
 
 // A turn of the agent that repeats a value is outdated as soon as the value is. One that has the new value too, or
-// other words, is not, nor is one of another session.
+// other words, is not, nor is one of another session, of another person, or from after the change.
 func TestEcho(t *testing.T) {
 	old := fact("old", "s1", "said", 1, "", "My name is Daniel.")
 	old.ValidTo, old.SupersededBy = time.Date(2023, 5, 20, 12, 0, 0, 0, time.UTC), "new"
+	agent := func(id, session string, day int, text string) memory.Memory {
+		m := turn(id, session, day, "assistant", text)
+		m.Trust = memory.TrustAgent
+		return m
+	}
 	r := remembering(t, turn("said", "s1", 1, "Ann", "My name is Daniel."), old,
-		turn("echo", "s1", 2, "assistant", "Nice to meet you, Daniel."), turn("plain", "s1", 3, "assistant", "Your name is noted."),
-		turn("elsewhere", "s3", 4, "assistant", "Daniel is a name of a lion's den."),
+		agent("echo", "s1", 2, "Nice to meet you, Daniel."), agent("plain", "s1", 3, "Your name is noted."),
+		agent("both", "s1", 4, "Not Dana but Daniel, your name is noted."), turn("bob", "s1", 5, "Bob", "My name is Daniel, too!"),
+		agent("elsewhere", "s3", 4, "Daniel is a name of a lion's den."),
 		turn("told", "s2", 20, "Ann", "My name is Dana."), fact("new", "s2", "told", 20, "", "My name is Dana."),
-		turn("both", "s1", 21, "assistant", "Not Daniel but Dana, your name is noted."))
+		agent("after", "s1", 21, "So Daniel is your name no longer."))
 	outdated := map[string]bool{}
 	for _, m := range search(t, r, retrieve.Request{Query: "What is my name?"}) {
 		outdated[m.Memory.ID] = m.Outdated != nil
 	}
-	for id, want := range map[string]bool{"said": true, "echo": true, "plain": false, "elsewhere": false, "new": false, "both": false} {
+	for id, want := range map[string]bool{"said": true, "echo": true, "plain": false, "elsewhere": false, "new": false, "both": false,
+		"bob": false, "after": false} {
 		if got, found := outdated[id]; !found || got != want {
 			t.Errorf("%s: outdated %v (found %v), want %v", id, got, found, want)
 		}

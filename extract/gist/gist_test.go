@@ -47,6 +47,11 @@ func TestReplaces(t *testing.T) {
 		{"My cousin lives in Ghent", "I moved to Nantes", false},
 		{"My kettle is red, a present of my aunt", "My lamp is red, a present of my aunt", false},
 		{"My rent is 710 euros", "Nadia's rent went up to 765", false},
+		{"Bob has two cats", "We have three cats now", false},
+		{"Anna is allergic to nuts", "I am not allergic to nuts anymore", false},
+		{"Tom works at Siemens", "Lisa works at Bosch now", false},
+		{"My sister Eva lives in Bonn", "Ann moved to Rome", false},
+		{"Tom works at Siemens", "Tom works at Bosch now", true},
 		{"I have a cat", "My thyroid dose went up to 75 micrograms", false},
 	} {
 		before, after := Of(c.before), Of(c.after)

@@ -86,6 +86,10 @@ func (r *Reading) Comparable(before *Reading) bool {
 		return false // "I live in Rome now" after "my cousin lives in Porto"
 	case len(c.owned) > 0 && len(b.owned) > 0 && !meet(c.owned, b.owned) && 2*shared(c.stems, b.stems) > len(b.stems):
 		return false // "my lamp is red, a present of aunt Maria" after the same of a kettle
+	case c.named != "" && !meet(stemsOfWord(c.named), b.stems) && !b.third:
+		return false // "Ann moved to Rome" after "Eva lives in Bonn"
+	case b.named != "" && !meet(stemsOfWord(b.named), c.stems) && !c.third && !c.theirs:
+		return false // "I am not allergic anymore" after "Anna is allergic to nuts"
 	case c.owner != "" && !slices.Contains(b.stems, c.owner):
 		return false
 	}
@@ -126,6 +130,14 @@ func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 		out = append(out, float64(r.roots[i]*before.roots[i]))
 	}
 	return out
+}
+
+// stemsOfWord is the stem of a word, if it has one.
+func stemsOfWord(w string) []string {
+	if stem := stemOf(w); stem != "" {
+		return []string{stem}
+	}
+	return nil
 }
 
 // shared is how many of some stems are among others; both are sorted.

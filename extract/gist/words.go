@@ -88,6 +88,8 @@ type cues struct {
 	subject string
 	// owner is a name that owns something: "nadia" of "Nadia's birthday".
 	owner string
+	// named is who or what does something, by name: "bob" of "Bob has two cats".
+	named string
 	// third tells that it begins with "he", "she" or "they"; theirs that it has such a word, or "his", "her" or
 	// "their", anywhere.
 	third, theirs bool
@@ -116,6 +118,7 @@ func (c *cues) read(text string, ws english.Words) {
 	c.fading = asks || strings.ContainsAny(text, "\"“«„") || besides.in(ws) || unreal.in(ws) || longPast.Found(ws)
 	c.passes = passing.in(ws)
 	c.change = changing.in(ws)
+	c.named = namedSubject(ws)
 	for i, w := range ws {
 		c.whoIs(ws, i)
 		c.now = c.now || w.Text == "now" || w.Text == "nowadays"
@@ -161,6 +164,23 @@ func (c *cues) whoIs(ws english.Words, i int) {
 			c.owner = own
 		}
 	}
+}
+
+// namedSubject is the first word of ws in lower case, if it is a name or another noun that does something.
+func namedSubject(ws english.Words) string {
+	if len(ws) < 3 || !ws[0].Upper || ws[0].Stop != 0 || english.StopWords.Has(ws[0].Text) || KinOf(ws[0].Text) != "" ||
+		english.QuestionWords.Has(ws[0].Text) || english.PresentVerbs.Has(ws[0].Text) || english.Past(ws[0].Text) {
+		return ""
+	}
+	switch next, then := ws[1].Text, ws[2].Text; {
+	case next == "has" || next == "does" || english.Past(next) && next != "was":
+		return ws[0].Text
+	case strings.HasSuffix(next, "s") && english.PresentVerbs.Has(strings.TrimSuffix(next, "s")):
+		return ws[0].Text
+	case next == "is" && then != "home" && then != "my" && then != "our" && then != "where":
+		return ws[0].Text
+	}
+	return ""
 }
 
 // stemsOf are the stems of ws.

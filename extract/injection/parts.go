@@ -103,6 +103,7 @@ func quotedLines(text string, pasted []string) (string, []string) {
 // quoted takes passages in quotes out of a text. Those that are announced are pasted.
 func quoted(text, open, end string, pasted []string) (string, []string) {
 	var own strings.Builder
+	var about discussing
 	for {
 		before, rest, ok := strings.Cut(text, open)
 		own.WriteString(before)
@@ -120,7 +121,7 @@ func quoted(text, open, end string, pasted []string) (string, []string) {
 		case block || len(inside) >= minQuote && announced(own.String()):
 			pasted = append(pasted, inside)
 			own.WriteString(" ")
-		case discussed(own.String()):
+		case about.has(own.String()):
 			own.WriteString(" ")
 		default:
 			own.WriteString(" " + inside + " ")
@@ -155,6 +156,29 @@ var discussion = regexp.MustCompile(`(?i)\b(?:inject|attack|hack|jailbreak|phish
 
 func discussed(text string) bool { return discussion.MatchString(text) }
 
+// discussing is discussed of a text that grows: it looks at each part of the text once, as a pasted
+// file of JSON has thousands of quotes.
+type discussing struct {
+	found bool
+	seen  int // bytes of the text
+}
+
+// longestSign is more bytes than a match of discussion has.
+const longestSign = 64
+
+func (d *discussing) has(text string) bool {
+	from := max(0, d.seen-longestSign)
+	for from > 0 && from < len(text) && isASCIIWord(text[from]) {
+		from++ // the middle of a word is not its beginning
+	}
+	d.found, d.seen = d.found || discussed(text[from:]), len(text)
+	return d.found
+}
+
+func isASCIIWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
 // invented are words of sentences about what somebody in a story says, or a program in a test.
 var invented = regexp.MustCompile(`(?i)\b(?:story|novel|movie|film|scene|character|screenplay|unit tests?|test case|` +
 	`roman|geschichte|drehbuch|cuento|novela|película|histoire|scénario|racconto|romanzo|conto|romance)\b`)
@@ -166,8 +190,15 @@ func fiction(text string) bool {
 	if strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") {
 		return false
 	}
+	if from := len(text) - maxStory; from > 0 {
+		text = text[from:]
+		text = text[strings.IndexByte(text, ' ')+1:]
+	}
 	return invented.MatchString(text[strings.LastIndexAny(text, ".!?\n")+1:])
 }
+
+// maxStory is how many bytes of a sentence are looked at, the last ones.
+const maxStory = 300
 
 // maxMention is how many bytes the words have that a text about attacks only mentions, and
 // how far before them it says that it is about attacks.

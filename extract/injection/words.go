@@ -85,13 +85,23 @@ func markKeys(words []word, text string) {
 		start := max(from, end-longestKey)
 		begin := start + strings.LastIndexByte(text[start:end], '"')
 		from = end + len(ends)
-		if begin < start || strings.ContainsAny(text[begin+1:end], " \n") {
+		if begin < start || !isKey(text[begin+1:end]) {
 			continue
 		}
 		for ; i < len(words) && words[i].at < end; i++ {
 			words[i].key = words[i].at > begin
 		}
 	}
+}
+
+// maxKeyWords bounds the words of a name of a field: "ignore_all_previous_instructions" is an order.
+const maxKeyWords = 3
+
+// isKey reports whether a text is the name of a field: letters, digits and "_" alone, of few words.
+func isKey(text string) bool {
+	return strings.Count(text, "_") < maxKeyWords && !strings.ContainsFunc(text, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // stronger is the mark of two that ends more.

@@ -59,9 +59,10 @@ type Cache struct {
 }
 
 // Loader reads the live memories of a scope from the store and gives take some of
-// them at a time. It holds nothing of the store while take runs. The Refresh is nil
-// for a store that queues its writes.
-type Loader func(ctx context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error)
+// them at a time. take returns the bytes that all of them take in the index so far. A
+// Loader holds nothing of the store while take runs. The Refresh is nil for a store that
+// queues its writes.
+type Loader func(ctx context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error)
 
 // Refresh brings an index up to date with all writes that were acknowledged before
 // the call, and reports whether any has changed it. The error is ErrDiverged if the
@@ -274,12 +275,14 @@ func (c *Cache) fill(ctx context.Context, e *cached) {
 	defer end()
 	close(e.begun)
 	if e.err = err; err == nil {
-		e.fresh, e.err = c.load(ctx, e.scope, func(page []*Entry) {
+		e.fresh, e.err = c.load(ctx, e.scope, func(page []*Entry) int64 {
 			for _, one := range page {
 				e.index.Put(one)
 			}
 			c.weigh(e, false)
 			_ = fair.Yield(ctx) // its error is that of ctx, which build sees too
+			bytes, _ := e.index.size()
+			return bytes
 		})
 	}
 	if e.err != nil {

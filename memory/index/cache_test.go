@@ -24,7 +24,7 @@ func fact(scope memory.Scope, id string, revision int64) *Entry {
 }
 
 func TestCacheCount(t *testing.T) {
-	build := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+	build := func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
 		for i := range 50 {
 			take([]*Entry{{Memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact,
 				Fact: "likes tea", Revision: 1},
@@ -64,7 +64,7 @@ func TestCacheCount(t *testing.T) {
 func TestLimitBoundsTheHeap(t *testing.T) {
 	const limit = 16 << 20
 	r := rand.New(rand.NewPCG(1, 2))
-	c := NewCache(limit, func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+	c := NewCache(limit, func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
 		for i := range 1 + r.IntN(40) {
 			e := random(r, i, 1, 256)
 			e.Memory.Scope, e.Memory.Fact = scope, strings.Repeat("word ", 20)
@@ -95,7 +95,7 @@ func TestLimitBoundsTheHeap(t *testing.T) {
 }
 
 func TestQueuedWritesAreBounded(t *testing.T) {
-	some := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+	some := func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
 		take([]*Entry{fact(scope, "first", 1)})
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func TestQueuedWritesAreBounded(t *testing.T) {
 
 func TestEmptyScope(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	c := NewCache(1<<30, func(context.Context, memory.Scope, func([]*Entry)) (Refresh, error) {
+	c := NewCache(1<<30, func(context.Context, memory.Scope, func([]*Entry) int64) (Refresh, error) {
 		begun <- struct{}{}
 		<-goOn
 		return nil, nil
@@ -159,7 +159,7 @@ func TestEmptyScope(t *testing.T) {
 
 func TestLoadEndsWithItsCallers(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error)
-	c := NewCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*Entry)) (Refresh, error) {
+	c := NewCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*Entry) int64) (Refresh, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -189,7 +189,7 @@ func TestLoadEndsWithItsCallers(t *testing.T) {
 // refuses no other search that waits for the same reading.
 func TestLoadIsRefusedToEachOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		build := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+		build := func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
 			take([]*Entry{fact(scope, "first", 1)})
 			return nil, nil
 		}

@@ -125,7 +125,7 @@ func (ix *Index) restOf(m *memory.Memory) (rest *memory.Memory, own bool) {
 	rest.ID, rest.Fact, rest.SupersededBy, rest.Source, rest.Metadata = "", "", "", memory.Source{}, nil
 	if alike && has == nil {
 		ix.rests[hash] = rest
-		ix.bytes += likeBytes + stringBytes(m.App) + stringBytes(m.User) + stringBytes(m.Author)
+		ix.bytes += likeBytes + stringBytes(m.App) + stringBytes(m.User) + stringBytes(m.Author) + listBytes(m.Topics)
 		return rest, false
 	}
 	return rest, true

@@ -119,3 +119,16 @@ func TestSizeOfATurn(t *testing.T) {
 		}
 	}
 }
+
+// The topics that memories share are counted too.
+func TestSizeOfTopics(t *testing.T) {
+	size := func(topics ...string) int64 {
+		ix := newIndex()
+		ix.Put(&Entry{Memory: memory.Memory{ID: "m", Scope: ann, Kind: memory.KindFact, Topics: topics}})
+		bytes, _ := ix.size()
+		return bytes
+	}
+	if more := size(strings.Repeat("x", 200)) - size(); more < 200 {
+		t.Errorf("a topic of 200 bytes is counted as %d", more)
+	}
+}

@@ -91,16 +91,6 @@ func (d *doc) size() int64 {
 	return n
 }
 
-// Indexed is about what an entry takes in an index, in bytes: nearly all of its words are
-// those of other memories too.
-func (e *Entry) Indexed() int64 {
-	m := &e.Memory
-	x := more{quote: m.Source.Quote, supersededBy: m.SupersededBy, passage: m.Source.Passage, metadata: m.Metadata}
-	d := doc{kept: kept{id: m.ID, fact: m.Fact, event: m.Source.EventID(), more: &x}}
-	words := int64(len(e.Terms)) * 2 * packedBytes
-	return docBytes + d.size() + words + 4*int64(len(e.Vector))
-}
-
 // Size is what an entry takes while it is queued, in bytes.
 func (e *Entry) Size() int64 {
 	m := &e.Memory

@@ -66,12 +66,12 @@ func (l *large) add(scope memory.Scope) {
 
 // load is the index.Loader of the store. The head is read first: what is written later
 // has a larger number, and the first refresh finds it.
-func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (index.Refresh, error) {
+func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry) int64) (index.Refresh, error) {
 	h, err := s.headOf(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	size, read, measured := int64(0), 0, false
+	wire, read, measured := int64(0), 0, false
 	together := loadedFirst
 	for next := s.page(ctx, scope, nil, together); next != nil; {
 		page := <-next
@@ -87,14 +87,15 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		}
 		read += len(entries)
 		for _, e := range entries {
-			size += e.Indexed()
+			wire += e.Size()
 		}
-		together = int(min(loadedMost, 1+loadedBytes*int64(read)/(size+1)))
+		together = int(min(loadedMost, 1+loadedBytes*int64(read)/(wire+1)))
+		size := take(entries)
 		limit := s.cache.Stats().Limit / 2
 		expected := size
 		if !measured && next != nil && size > limit/16 {
 			measured = true
-			if expected, err = s.estimate(ctx, scope, size/int64(read)); err != nil {
+			if expected, err = s.estimate(ctx, scope, size/int64(max(read, 1))); err != nil {
 				return nil, err
 			}
 		}
@@ -102,7 +103,6 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 			s.large.add(scope)
 			return nil, errLarge
 		}
-		take(entries)
 	}
 	f := &follower{s: s, scope: scope, turn: make(chan struct{}, 1), safe: h.n, last: h.last()}
 	return f.refresh, nil

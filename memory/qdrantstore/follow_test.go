@@ -232,12 +232,15 @@ func TestIndexesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	fill := func(user string, n int) memory.Scope {
+	fill := func(user string, n int, description string) memory.Scope {
 		scope := memory.Scope{App: "app", User: user}
 		var writes []memory.Write
 		for i := range n {
 			w := wordWrite(fmt.Sprint("word", i))
 			w.Memory.Scope, w.Vector = scope, []float32{1, 0, 0, 0}
+			if description != "" { // alike ones are kept once
+				w.Memory.Description = fmt.Sprint(i, " ", description)
+			}
 			writes = append(writes, w)
 		}
 		if _, err := s.Put(t.Context(), scope, writes); err != nil {
@@ -254,7 +257,7 @@ func TestIndexesAreBounded(t *testing.T) {
 		}
 	}
 	for i := range 60 {
-		search(fill(fmt.Sprint("user", i), 20), 20)
+		search(fill(fmt.Sprint("user", i), 20, ""), 20)
 		if c := s.CacheStats(); c.Bytes > c.Limit || c.Scopes == 0 {
 			t.Fatalf("figures %+v", c)
 		}
@@ -262,12 +265,19 @@ func TestIndexesAreBounded(t *testing.T) {
 	if c := s.CacheStats(); c.Bytes < c.Limit/2 {
 		t.Errorf("little of the room is used: %+v", c)
 	}
-	large := fill("large", 400)
+	large := fill("large", 400, "")
 	scopes := s.CacheStats().Scopes
 	for range 2 {
 		search(large, 400)
 	}
 	if c := s.CacheStats(); c.Bytes > c.Limit || c.Scopes > scopes || c.Loads != 61 {
 		t.Errorf("after searches of a large scope: %+v", c)
+	}
+	fat := fill("fat", 30, strings.Repeat("a word ", 580)) // few memories of 4 kB each
+	for range 2 {
+		search(fat, 30)
+	}
+	if c := s.CacheStats(); c.Bytes > c.Limit || c.Scopes > scopes || c.Loads != 62 {
+		t.Errorf("after searches of a scope of large memories: %+v", c)
 	}
 }

@@ -211,10 +211,11 @@ func TestLoadCancelled(t *testing.T) {
 	for at := 1; at <= 3; at++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		pages := 0
-		if _, err := s.load(ctx, ann, func([]*index.Entry) {
+		if _, err := s.load(ctx, ann, func([]*index.Entry) int64 {
 			if pages++; pages == at {
 				cancel()
 			}
+			return 0
 		}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at page %d: %v after %d pages", at, err, pages)
 		}
@@ -231,12 +232,12 @@ func TestLoadInPages(t *testing.T) {
 	// A search that begins at the first page sees what was written and deleted
 	// while it read the rest.
 	pages := 0
-	s.cache = index.NewCache(0, func(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (
+	s.cache = index.NewCache(0, func(ctx context.Context, scope memory.Scope, take func([]*index.Entry) int64) (
 		index.Refresh, error) {
-		return s.load(ctx, scope, func(page []*index.Entry) {
-			take(page)
+		return s.load(ctx, scope, func(page []*index.Entry) (bytes int64) {
+			bytes = take(page)
 			if pages++; pages != 1 {
-				return
+				return bytes
 			}
 			late := turns(ann, 1)
 			late[0].Memory.ID, late[0].Memory.Timestamp = "late", time.Unix(1, 0) // before the page
@@ -255,6 +256,7 @@ func TestLoadInPages(t *testing.T) {
 			}); err != nil {
 				t.Error(err)
 			}
+			return bytes
 		})
 	})
 	found := search1(t, s, ann)

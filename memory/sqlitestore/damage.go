@@ -169,7 +169,7 @@ func (s *Store) readAround(ctx context.Context, scope memory.Scope, take func([]
 }
 
 // loadAround is load for a damaged file.
-func (s *Store) loadAround(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) error {
+func (s *Store) loadAround(ctx context.Context, scope memory.Scope, take func([]*index.Entry) int64) error {
 	_, err := s.readAround(ctx, scope, func(page []stored) { take(s.entries(scope, page)) })
 	return err
 }

@@ -44,7 +44,7 @@ type loaded struct {
 // meanwhile. So a memory that a write moves from a later page to an earlier one
 // is in the queue, and one that is read twice is the same or newer the second
 // time.
-func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (index.Refresh, error) {
+func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry) int64) (index.Refresh, error) {
 	for next := s.loadBehind(ctx, scope, position{timestamp: math.MinInt64}); ; {
 		p := <-next
 		if sqlitedb.IsDamage(p.err) {
