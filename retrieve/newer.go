@@ -22,7 +22,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 	given := func(c *ranked) bool {
 		return c.Memory.Kind == memory.KindFact && (len(c.Memory.Source.EventIDs) == 0 || c.Memory.Edited)
 	}
-	if q.past || len(q.periods) > 0 || !slices.ContainsFunc(top, given) {
+	if q.past || len(q.periods) > 0 || len(top) == 0 || q.namesNumberOf(top[0]) || !slices.ContainsFunc(top, given) {
 		return best
 	}
 	type matter struct{ attribute, author string }
@@ -139,7 +139,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	about := formOf(first)
 	near := best[:min(changeDepth, len(best))]
 	for _, latest := range first.newer {
-		if !read.short {
+		if !read.short || q.namesNumberOf(first) {
 			break // what is about the first may still be about something else than what is asked
 		}
 		if form := formOf(latest); slices.Contains(near, latest) && !about.Unrelated(&form) {
@@ -157,6 +157,14 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 // asksOwn reports whether a memory is in the words of the one who asks, or a fact that a client gave.
 func (q *question) asksOwn(m *memory.Memory) bool {
 	return m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)
+}
+
+// namesNumberOf reports whether a question names a number that a match has: "Do I have 17 cats?" asks for that one.
+func (q *question) namesNumberOf(c *ranked) bool {
+	words := analyzer.Words(memory.Cut(c.Memory.Fact, maxRead))
+	return slices.ContainsFunc(q.terms, func(term string) bool {
+		return english.StartsWithDigit(term) && slices.Contains(words, term)
+	})
 }
 
 // general reports whether a question asks how things are with the one who asks.

@@ -40,6 +40,20 @@ func TestNewerFirst(t *testing.T) {
 	}
 }
 
+// A question that names a number asks for the statement that has it.
+func TestNumberAsked(t *testing.T) {
+	var memories []memory.Memory
+	for i := range 20 {
+		memories = append(memories, fact(fmt.Sprint("k", i), "", "", 1+i, "", fmt.Sprintf("I have %d cats.", 10+i)))
+	}
+	for _, topK := range []int{1, 10} {
+		found := search(t, remembering(t, memories...), retrieve.Request{Query: "Do I have 17 cats?", TopK: topK})
+		if got := found[0].Memory.ID; got != "k7" {
+			t.Errorf("of %d, %s is first", topK, got)
+		}
+	}
+}
+
 // What a later statement may have ended comes behind it and says so: in an answer, in a
 // block and in lines. That is so only for statements of the one who asks, of another
 // session, which tell of a change and have to do with each other.
