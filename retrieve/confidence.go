@@ -115,7 +115,7 @@ func (k *ranking) weighEvidence(found *memory.Found, all []*ranked) *evidence {
 	people, named := k.peopleOf(found)
 	switch {
 	case len(people) == 0: // facts that a client states are about the user
-		e.about = indicator(k.question.mine)
+		e.about = indicator(k.question.mine && hasStated(found))
 	case len(people) == 1:
 		e.about = indicator(named)
 	case named:
@@ -145,6 +145,19 @@ func (k *ranking) peopleOf(found *memory.Found) (people []string, named bool) {
 		}
 	}
 	return people, named
+}
+
+// hasStated reports whether a candidate, or one around it, is a fact that a client states.
+func hasStated(found *memory.Found) bool {
+	for _, run := range found.Runs {
+		for i := range run {
+			m := run[i].Memory
+			if m.Author == "" && m.Trust.Source() == memory.TrustUser && !m.IsShared() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isPerson reports whether a person said a memory. A fact that a client states has no

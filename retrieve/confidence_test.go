@@ -59,6 +59,7 @@ var signCases = []struct {
 	{"about", "Where did I learn the cello?",
 		[]string{"s/user/01-03: I did learn the cello in Porto.", "s/ann/01-03: In Porto, the cello!"}, 1, 1},
 	{"about", "Where did I learn the cello?", []string{"fact//01-03: I did learn the cello in Porto."}, 1, 1},
+	{"about", "Where did I learn the cello?", []string{"s/bot (agent)/01-03: You did learn the cello in Porto."}, 0, 0},
 	{"about", "Where did Bob learn the cello?", []string{"fact//01-03: I did learn the cello in Porto."}, 0, 0},
 
 	{"unsaid", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table."}, 0, 0},

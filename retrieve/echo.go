@@ -27,8 +27,11 @@ func (s *succession) echoed(turn *memory.Memory) (facts []*memory.Candidate) {
 		if m.Author == turn.Author || turn.Timestamp.Before(m.Timestamp) {
 			continue
 		}
-		by := s.byID[m.SupersededBy]
-		if by != nil && !turn.Timestamp.Before(by.Memory.Timestamp) {
+		by, ended := s.byID[m.SupersededBy], m.ValidTo
+		if by != nil {
+			ended = by.Memory.Timestamp
+		}
+		if !ended.IsZero() && !turn.Timestamp.Before(ended) {
 			continue
 		}
 		if hasValue(words, m) && (by == nil || !hasValue(words, by.Memory)) {

@@ -22,7 +22,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 	given := func(c *ranked) bool {
 		return c.Memory.Kind == memory.KindFact && (len(c.Memory.Source.EventIDs) == 0 || c.Memory.Edited)
 	}
-	if q.past || len(q.periods) > 0 || len(top) == 0 || q.namesNumberOf(top[0]) || !slices.ContainsFunc(top, given) {
+	if q.past || len(q.periods) > 0 || !slices.ContainsFunc(top, given) {
 		return best
 	}
 	type matter struct{ attribute, author string }
@@ -43,7 +43,8 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 		}
 	}
 	for _, group := range groups {
-		if !slices.ContainsFunc(group, given) {
+		if !slices.ContainsFunc(group, given) ||
+			slices.ContainsFunc(group, func(c *ranked) bool { return q.namesNumberOf(top[0], c) }) {
 			continue
 		}
 		scores := make([]float64, len(group)) // best first
@@ -103,7 +104,7 @@ const changeDepth = 10
 // some thirty.
 const maxCompared = 30
 
-// changeFirst notes for the first n matches which later ones may have taken their place:
+// changeFirst notes for the first n matches, at most maxCompared, which later ones may have taken their place:
 // statements of the one who asks that tell of a change, in another session. Three ways
 // tell that one may be: package gist judges it from both statements; they have a word for
 // it ("I'm in Rome now") and are as good a match or share a word; or package gist reads
@@ -139,7 +140,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	about := formOf(first)
 	near := best[:min(changeDepth, len(best))]
 	for _, latest := range first.newer {
-		if !read.short || q.namesNumberOf(first) {
+		if !read.short || q.namesNumberOf(first, latest) {
 			break // what is about the first may still be about something else than what is asked
 		}
 		if form := formOf(latest); slices.Contains(near, latest) && !about.Unrelated(&form) {
@@ -159,11 +160,16 @@ func (q *question) asksOwn(m *memory.Memory) bool {
 	return m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)
 }
 
-// namesNumberOf reports whether a question names a number that a match has: "Do I have 17 cats?" asks for that one.
-func (q *question) namesNumberOf(c *ranked) bool {
-	words := analyzer.Words(memory.Cut(c.Memory.Fact, maxRead))
+// namesNumberOf reports whether a question names a number that a match has and another one has not: "Do I have 17
+// cats?" asks for that match, while "What is my 10k time?" asks for either.
+func (q *question) namesNumberOf(c, other *ranked) bool {
+	if !slices.ContainsFunc(q.terms, english.StartsWithDigit) {
+		return false
+	}
+	has := analyzer.Words(memory.Cut(c.Memory.Fact, maxRead))
+	lacks := analyzer.Words(memory.Cut(other.Memory.Fact, maxRead))
 	return slices.ContainsFunc(q.terms, func(term string) bool {
-		return english.StartsWithDigit(term) && slices.Contains(words, term)
+		return english.StartsWithDigit(term) && slices.Contains(has, term) && !slices.Contains(lacks, term)
 	})
 }
 

@@ -54,6 +54,20 @@ func TestNumberAsked(t *testing.T) {
 	}
 }
 
+// A number that both have tells nothing: the later one is first.
+func TestNumberOfBoth(t *testing.T) {
+	for query, memories := range map[string][]memory.Memory{
+		"What is my favourite 911 model?": {fact("old", "", "", 1, "", "My favourite 911 model is the Carrera."),
+			fact("new", "", "", 20, "", "The Turbo is now my favourite 911 model of them all.")},
+		"What is my 10k time?": {turn("old", "s1", 1, "user", "My 10k time is 52 minutes."),
+			turn("new", "s2", 20, "user", "My 10k time is down to 47 minutes now.")},
+	} {
+		if found := search(t, remembering(t, memories...), retrieve.Request{Query: query}); found[0].Memory.ID != "new" {
+			t.Errorf("%s: found %q", query, ids(found))
+		}
+	}
+}
+
 // What a later statement may have ended comes behind it and says so: in an answer, in a
 // block and in lines. That is so only for statements of the one who asks, of another
 // session, which tell of a change and have to do with each other.

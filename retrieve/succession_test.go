@@ -309,3 +309,17 @@ func TestEcho(t *testing.T) {
 		}
 	}
 }
+
+// What the agent says after a value has ended is no echo of it, also where nothing took its place.
+func TestNoEchoOfWhatHasEnded(t *testing.T) {
+	old := fact("old", "s1", "said", 1, "", "I work at Acme.")
+	old.ValidTo = time.Date(2023, 5, 3, 12, 0, 0, 0, time.UTC)
+	after := turn("after", "s1", 4, "assistant", "So you left Acme, good luck.")
+	after.Trust = memory.TrustAgent
+	r := remembering(t, turn("said", "s1", 1, "Ann", "I work at Acme."), old, after)
+	for _, m := range search(t, r, retrieve.Request{Query: "Do I work at Acme?"}) {
+		if m.Memory.ID == "after" && m.Outdated != nil {
+			t.Error("it is outdated")
+		}
+	}
+}

@@ -258,3 +258,14 @@ func TestBothHold(t *testing.T) {
 		}
 	}
 }
+
+// A statement that depends on something, or of which nothing is left, claims nothing.
+func TestClaimsNothing(t *testing.T) {
+	for _, text := range []string{
+		"Be brief unless I ask for more", "Answer in detail if I ask why", "now now, full",
+	} {
+		if f := Of(text); len(f.Claims) > 0 {
+			t.Errorf("%q: %+v", text, f.Claims)
+		}
+	}
+}

@@ -40,7 +40,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			telling++
 		}
 	}
-	if telling == 0 { // "write long, detailed answers"
+	if telling == 0 && len(list) > 0 && !isConditional(words) { // "write long, detailed answers"
 		rest, _ := withoutRequest(words)
 		if r := answerLength(rest); r.ok() {
 			claims, telling = append(claims, Claim{Attribute: r.attribute, Value: r.value}), 1
@@ -120,6 +120,9 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 		return out
 	}
 	c.words = withoutAny(withoutTimeWithin(withoutNow(reduceOnce(c.words))))
+	if len(c.words) == 0 {
+		return nil // "now now, full"
+	}
 	said := wordsBetween(all, c.words[0].Start, c.words[len(c.words)-1].End)
 	found := append(c.endings(), c.taste(c.words)...)
 	if len(found) == 0 && !c.doubts(said) {

@@ -52,6 +52,8 @@ func TestReplaces(t *testing.T) {
 		{"Tom works at Siemens", "Lisa works at Bosch now", false},
 		{"My sister Eva lives in Bonn", "Ann moved to Rome", false},
 		{"Tom works at Siemens", "Tom works at Bosch now", true},
+		{"I smoke", "Finally quit smoking", true},
+		{"I eat meat", "Finally became vegan", true},
 		{"I have a cat", "My thyroid dose went up to 75 micrograms", false},
 	} {
 		before, after := Of(c.before), Of(c.after)

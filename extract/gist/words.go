@@ -168,8 +168,11 @@ func (c *cues) whoIs(ws english.Words, i int) {
 
 // namedSubject is the first word of ws in lower case, if it is a name or another noun that does something.
 func namedSubject(ws english.Words) string {
-	if len(ws) < 3 || !ws[0].Upper || ws[0].Stop != 0 || english.StopWords.Has(ws[0].Text) || KinOf(ws[0].Text) != "" ||
-		english.QuestionWords.Has(ws[0].Text) || english.PresentVerbs.Has(ws[0].Text) || english.Past(ws[0].Text) {
+	if len(ws) < 3 || !ws[0].Upper || ws[0].Stop != 0 || KinOf(ws[0].Text) != "" || english.Past(ws[0].Text) {
+		return ""
+	}
+	noNames := []english.Set{english.StopWords, english.QuestionWords, english.PresentVerbs, english.Adverbs}
+	if slices.ContainsFunc(noNames, func(s english.Set) bool { return s.Has(ws[0].Text) }) {
 		return ""
 	}
 	switch next, then := ws[1].Text, ws[2].Text; {

@@ -104,6 +104,7 @@ func quotedLines(text string, pasted []string) (string, []string) {
 func quoted(text, open, end string, pasted []string) (string, []string) {
 	var own strings.Builder
 	var about discussing
+	tells := invented.MatchString(text) // to look at each sentence takes seconds in a file of JSON
 	for {
 		before, rest, ok := strings.Cut(text, open)
 		own.WriteString(before)
@@ -116,7 +117,7 @@ func quoted(text, open, end string, pasted []string) (string, []string) {
 		case !closed && !block:
 			own.WriteString(" " + rest)
 			return own.String(), pasted
-		case !block && fiction(own.String()):
+		case !block && tells && fiction(own.String()):
 			own.WriteString(" ")
 		case block || len(inside) >= minQuote && announced(own.String()):
 			pasted = append(pasted, inside)
