@@ -310,7 +310,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// What the agent says after a value has ended is no echo of it, also where nothing took its place.
+// A turn of the agent after a value has ended is no echo, even if nothing took the place of the value.
 func TestNoEchoOfWhatHasEnded(t *testing.T) {
 	old := fact("old", "s1", "said", 1, "", "I work at Acme.")
 	old.ValidTo = time.Date(2023, 5, 3, 12, 0, 0, 0, time.UTC)

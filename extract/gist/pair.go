@@ -11,9 +11,9 @@ import (
 )
 
 // A later statement may take the place of an earlier one: "I switched to ING" of "My account is at the Sparkasse". The
-// weights of pairs.txt judge that by logistic regression over what both sentences are about, of which kinds they are,
-// what they share, and a few words. Who is spoken of is not weighed: a statement about somebody else, about something
-// beside the first, in jest, in quotes, or of long ago takes no place, however near it is.
+// weights of pairs.txt judge that by logistic regression. They see the themes and kinds of both sentences, the words
+// that both have, who is spoken of, and words such as "now". Some pairs are not judged at all (see Comparable): the
+// later statement is about somebody else or something beside the first, in jest, in quotes, or of long ago.
 
 // pairsFile has the weights of pairs that train learned: a name and a weight a line.
 //
@@ -105,7 +105,7 @@ func (c *cues) another(before *cues) bool {
 func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 	c, b := &r.cues, &before.cues
 	near := r.Near(before)
-	// What both are about, and whether the later one tells of a change of it.
+	// The themes of both, and whether the later one tells of a change.
 	out = append(out, 1, near, r.cosine(before), near*r.Changes(), near*before.Asserts())
 	for _, k := range r.kinds {
 		out = append(out, float64(k))
@@ -113,7 +113,7 @@ func (r *Reading) PairOf(before *Reading, out []float64) []float64 {
 	for _, k := range before.kinds {
 		out = append(out, float64(k))
 	}
-	// What they share, in words.
+	// The words that both have.
 	common := shared(c.stems, b.stems)
 	others := slices.ContainsFunc(c.kin, func(k string) bool { return !slices.Contains(b.kin, k) })
 	out = append(out, float64(min(common, 3))/3, float64(common)/float64(1+min(len(c.stems), len(b.stems))),

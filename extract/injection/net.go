@@ -150,8 +150,8 @@ type span struct {
 	values   []float32
 }
 
-// next begins a sentence. The values of the last but one are no longer needed, and their memory is used again, so
-// that a long text takes no more than its two longest sentences.
+// next begins a sentence. The memory of the last but one is used again, so a long text needs room for its two longest
+// sentences.
 func (p *passage) next(from, to int) {
 	if p != nil {
 		p.spans[0], p.spans[1] = p.spans[1], span{from: from, to: to, values: p.spans[0].values[:0]}

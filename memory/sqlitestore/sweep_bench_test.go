@@ -134,9 +134,9 @@ func (s beside) report(b *testing.B, work string) {
 	b.ReportMetric(s.beside/s.alone, "p95-"+work+"-ratio")
 }
 
-// sweepBeside sweeps up to n memories, and gives the room back if none are left, in every other
-// slot of time, most of all slots with the sweep together, while one user searches all the time. The rate is without the time in which
-// the room was given back.
+// sweepBeside searches for one user all the time, and sweeps in every other slot of time. It sweeps up to n memories,
+// for at most most, and gives the room back if none are left. The rate leaves out the time in which room was given
+// back.
 func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time, n int, most time.Duration) beside {
 	b.Helper()
 	began := time.Now()
