@@ -137,13 +137,15 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		older = append(slices.Clone(own), &spoken{ranked: first, near: -1})
 	}
 	noteNewer(own, older, first, read)
-	about := formOf(first)
 	near := best[:min(changeDepth, len(best))]
 	for _, latest := range first.newer {
 		if !read.short || q.namesNumberOf(first, latest) {
 			break // what is about the first may still be about something else than what is asked
 		}
-		if form := formOf(latest); slices.Contains(near, latest) && !about.Unrelated(&form) {
+		if !slices.Contains(near, latest) {
+			continue
+		}
+		if about, form := formOf(first), formOf(latest); !about.Unrelated(&form) {
 			latest.score, first.score = first.score, latest.score
 			slices.SortStableFunc(best, better)
 			break

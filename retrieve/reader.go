@@ -28,18 +28,28 @@ const maxSentences = 6
 type reader struct {
 	short bool // the question asks how things are
 	self  bool // the question speaks of the one who asks
-	asked gist.Reading
-	kin   []string // whom around the one who asks the question is about
+	text  string
+	asked *gist.Reading // of the text, once it is asked for
+	kin   []string      // whom around the one who asks the question is about
 }
 
 func newReader(q *question) *reader {
-	r := &reader{short: q.general(), self: q.self, asked: gist.Of(q.text)}
+	r := &reader{short: q.general(), self: q.self, text: q.text}
 	for _, w := range plainWords(q.text) {
 		if k := gist.KinOf(w); k != "" {
 			r.kin = append(r.kin, k)
 		}
 	}
 	return r
+}
+
+// near tells how near the theme of what was said is to that of the question.
+func (r *reader) near(said *gist.Reading) float64 {
+	if r.asked == nil {
+		asked := gist.Of(r.text)
+		r.asked = &asked
+	}
+	return r.asked.Near(said)
 }
 
 // changes reports whether a match tells of a change of what is asked.
@@ -71,7 +81,7 @@ func (r *reader) read(s *spoken) {
 			continue
 		}
 		g := gist.Of(text)
-		near, said := r.asked.Near(&g), g.Asserts()
+		near, said := r.near(&g), g.Asserts()
 		s.about = max(s.about, near*said)
 		s.tells = s.tells || near >= aboutAsked && g.Changes() >= surelyTold && said >= surelySaid &&
 			!besidesWords.in(words, text) && !passingWords.in(words, text) && !strings.ContainsAny(text, "\"“«„")

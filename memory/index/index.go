@@ -22,7 +22,7 @@ import (
 type Index struct {
 	mu sync.RWMutex
 	contents
-	restoring sync.Mutex // guards doc.restored between searches, after mu
+	restoring sync.Mutex // guards contents.recent between searches, after mu
 }
 
 // contents are all of an index but its lock.
@@ -46,8 +46,9 @@ type contents struct {
 	hidden         map[string]hidden         // memories that no search finds, by id
 	expiring       time.Time                 // the earliest ExpireTime; zero for none
 	dead           int
-	stored         int64 // Memory.Bytes of the live memories
-	bytes          int64 // of memories, words and sessions; see size
+	stored         int64                  // Memory.Bytes of the live memories
+	bytes          int64                  // of memories, words and sessions; see size
+	recent         weak.Pointer[memories] // see lately
 }
 
 // hidden is a live memory that is quarantined or was rejected. An index only counts it.
@@ -63,8 +64,6 @@ type doc struct {
 	vector int32    // row of Index.vectors; -1 for none
 	at     int32    // where a turn was put among those of its session; see Index.position
 	words  []packed // by number
-	// restored is the memory, for as long as any search has it; see Index.memoryOf.
-	restored weak.Pointer[restored]
 }
 
 // mark is what each search asks of a doc.

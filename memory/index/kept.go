@@ -168,18 +168,31 @@ func (ix *Index) restore(slot int32, m *restored, hasRest bool) {
 	m.ReceiveTime, m.ConfirmedTime = timeOf(x.received), timeOf(x.confirmed)
 }
 
-// memoryOf is the memory of a slot. The searches until the next garbage collection share
-// it: a search gives hundreds of memories, and to restore all of them each time took a
-// quarter of its time. The caller holds ix.restoring.
-func (ix *Index) memoryOf(slot int32) *memory.Memory {
-	d := &ix.docs[slot]
-	m := d.restored.Value()
+// memories are those that searches have restored lately, by slot.
+type memories []*restored
+
+// lately returns the memories that searches have restored since the last garbage
+// collection. They share them: a search gives hundreds of memories, and to restore all of
+// them each time took a quarter of its time. The caller holds ix.restoring.
+func (ix *Index) lately() *memories {
+	m := ix.recent.Value()
 	if m == nil {
-		m = &restored{}
-		ix.restore(slot, m, false)
-		d.restored = weak.Make(m)
+		m = &memories{}
+		ix.recent = weak.Make(m)
 	}
-	return &m.Memory
+	if more := len(ix.docs) - len(*m); more > 0 {
+		*m = append(*m, make(memories, more)...)
+	}
+	return m
+}
+
+// of is the memory of a slot. The caller holds ix.restoring.
+func (m memories) of(ix *Index, slot int32) *memory.Memory {
+	if m[slot] == nil {
+		m[slot] = &restored{}
+		ix.restore(slot, m[slot], false)
+	}
+	return &m[slot].Memory
 }
 
 // compareTurns orders two turns of a session as memory.CompareTurns does.

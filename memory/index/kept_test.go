@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,11 @@ func TestKeepsEachField(t *testing.T) {
 		if diff := cmp.Diff(m, got.Memory); diff != "" {
 			t.Errorf("put, got:\n%s", diff)
 		}
-		if has := ix.memoryOf(ix.slots[m.ID]); cmp.Diff(m, *has) != "" || has != ix.memoryOf(ix.slots[m.ID]) {
+		recent, slot := ix.lately(), ix.slots[m.ID]
+		if has := recent.of(ix, slot); cmp.Diff(m, *has) != "" || has != ix.lately().of(ix, slot) {
 			t.Errorf("searches share %+v", has)
 		}
+		runtime.KeepAlive(recent)
 	}
 	plain := memory.Memory{Scope: ann, Kind: memory.KindFact, Topics: []string{"t"}, Source: memory.Source{SessionID: "s"}}
 	put(plain)

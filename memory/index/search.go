@@ -149,9 +149,10 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	freqs := make([]int, len(slots)*n)
 	s.ix.restoring.Lock()
 	defer s.ix.restoring.Unlock()
+	recent := s.ix.lately()
 	for i, slot := range slots {
 		d, c := &s.ix.docs[slot], &out[i]
-		c.Memory, c.Length = s.ix.memoryOf(slot), int(s.ix.marks[slot].length)
+		c.Memory, c.Length = recent.of(s.ix, slot), int(s.ix.marks[slot].length)
 		c.Match = s.q.Match(c.Memory, s.now)
 		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
 		for _, have := range d.words {
