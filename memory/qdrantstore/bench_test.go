@@ -206,9 +206,11 @@ func (r *recorder) watch(b *testing.B, s *Store, url string) {
 	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
 		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
 			opts ...grpc.CallOption) error {
-			r.mu.Lock()
-			r.made = append(r.made, call{method, req, answerOf(method)})
-			r.mu.Unlock()
+			if answer := answerOf(method); answer != nil {
+				r.mu.Lock()
+				r.made = append(r.made, call{method, req, answer})
+				r.mu.Unlock()
+			}
 			return invoke(ctx, method, req, reply, cc, opts...)
 		}))
 	s.client.Close()
@@ -217,6 +219,8 @@ func (r *recorder) watch(b *testing.B, s *Store, url string) {
 	}
 }
 
+// answerOf makes an answer to a call of a search by lists. It is nil for others: the store looks at the same time
+// whether an index has room.
 func answerOf(method string) func() any {
 	switch path.Base(method) {
 	case "Count":
@@ -228,7 +232,7 @@ func answerOf(method string) func() any {
 	case "QueryBatch":
 		return func() any { return new(qdrant.QueryBatchResponse) }
 	}
-	panic(method)
+	return nil
 }
 
 // counts reports whether a call is one that a store makes several of at a time.
