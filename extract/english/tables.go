@@ -76,6 +76,7 @@ var (
 	explaining          = tables.Words("explaining")
 	titles              = tables.Words("titles")
 	complements         = tables.Words("complements")
+	notPlural           = tables.Words("not-plural")
 	relative            = tables.Words("relative")
 	subjects            = tables.Words("subjects")
 	statementStarts     = tables.Words("statement-starts")

@@ -113,11 +113,19 @@ func withIs(ws Words) Words {
 		if ws[i].Stop == '.' && titles.Has(ws[i].Text) {
 			ws[i].Stop = 0 // "Dr. Lee"
 		}
+		next := ws[i+1].Text
 		noun, ok := strings.CutSuffix(ws[i].Text, "'s")
-		if !ok && ws[i].Text == "its" {
-			noun, ok = "it", true
+		switch {
+		case ws[i].Stop != 0:
+			continue
+		case ok, ws[i].Text == "its":
+			noun = strings.TrimSuffix(ws[i].Text, "s")
+			noun = strings.TrimSuffix(noun, "'")
+			ok = complements.Has(next) || StartsWithDigit(next) || StartsWithDigit(spellings.Of(next))
+		default:
+			noun, ok = bareIs(ws, i)
 		}
-		if next := ws[i+1].Text; !ok || ws[i].Stop != 0 || !complements.Has(next) && !StartsWithDigit(next) {
+		if !ok {
 			continue
 		}
 		is := ws[i]
@@ -126,6 +134,25 @@ func withIs(ws Words) Words {
 		ws = slices.Insert(ws, i+1, is)
 	}
 	return ws
+}
+
+// bareIs is the noun before an "is" that is written without its apostrophe, behind "my" at the front of a clause: "my
+// phones a Pixel", "my birthdays the 3rd", "my daughter Ellas 6". A verb would stand where the article does.
+func bareIs(ws Words, i int) (noun string, ok bool) {
+	w, next := ws[i].Text, ws[i+1].Text
+	noun = strings.TrimSuffix(w, "s")
+	if len(w) < 4 || noun == w || strings.HasSuffix(noun, "s") || notPlural.Has(w) || OwnNouns.Has(w) {
+		return "", false
+	}
+	front := func(k int) bool { return ws.At(k) == "my" && (k == 0 || ws[k-1].Stop != 0) }
+	switch {
+	case front(i - 1):
+		return noun, next == "a" || next == "an" || next == "the"
+	case front(i-2) && OwnNouns.Has(ws[i-1].Text) && ws[i-1].Stop == 0 && StartsWithDigit(next):
+		after := ws.At(i + 2)
+		return noun, ws[i+1].Stop != 0 || after == "" || after == "and" || after == "now" || after == "years"
+	}
+	return "", false
 }
 
 // appendWord adds the word that stands at s[start:end], or those of the contraction that it is.

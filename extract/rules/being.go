@@ -78,6 +78,10 @@ var beingRules = table{
 		}
 		return false
 	}},
+	{"I am down to one car", as(personal), func(p *position) bool {
+		return (p.word == "down" || p.word == "up") && p.next == "to" && isCount(p.at(p.i+2)) && !p.task &&
+			p.content(p.i+3) > 0
+	}},
 	{"I am allergic to nuts", as(personal), func(p *position) bool {
 		return (p.word == "allergic" || p.word == "intolerant") && p.namesObject()
 	}},
@@ -203,6 +207,11 @@ var progressRules = table{
 		return p.word == "looking" && p.next == "for" && p.near(p.i+2, lifeGoals)
 	}},
 
+	{"I am loving jazz again", as(preference), func(p *position) bool {
+		taste := p.word == "loving" || p.word == "enjoying" || p.word == "liking" || p.word == "hating"
+		return taste && p.rest > 0 && !p.points(1) && (p.words.Has("again") || p.words.Has("lately") ||
+			p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days"))
+	}},
 	{"I am debugging the gate", as(none), func(p *position) bool {
 		return talkParticiples.Has(p.word) || p.rest == 0
 	}},

@@ -121,6 +121,15 @@ func nounTopics(noun english.Words) topics {
 	return t
 }
 
+// isCount reports whether w may be how many of something there are: a number in figures, or a small one in words.
+func isCount(w string) bool { return english.StartsWithDigit(w) || smallNumbers.Has(w) }
+
+// isOrdinal reports whether w is a place in a row, in figures: "1st".
+func isOrdinal(w string) bool {
+	return english.StartsWithDigit(w) && (strings.HasSuffix(w, "st") || strings.HasSuffix(w, "nd") ||
+		strings.HasSuffix(w, "rd") || strings.HasSuffix(w, "th"))
+}
+
 // isAge reports whether w may be somebody's age: a number below 100, in figures, or in words from sixteen on.
 func isAge(w string) bool {
 	return ageNumbers.Has(w) || w != "" && len(w) < 3 && strings.Trim(w, "0123456789") == ""

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -35,6 +36,11 @@ var doingRules = table{
 	{"I get migraines", as(personal), func(p *position) bool {
 		return p.word == "get" && p.near(p.i+1, english.OwnNouns)
 	}},
+	{"I see a therapist every week", as(personal), func(p *position) bool {
+		named := p.next == "dr" || p.wordAt(p.i+1).Upper && p.near(p.i+1, healers)
+		return p.word == "see" && (named || p.near(p.i+1, healers) && (p.words.Any(regular) || p.timed ||
+			p.words.Has("days") || p.words.Has("now"))) && !p.points(1)
+	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
@@ -54,6 +60,11 @@ var doingRules = table{
 	}},
 	{"I smoke", as(personal), func(p *position) bool { return p.word == "smoke" && p.next == "" }},
 
+	{"I pay 850 a month in rent", as(details), func(p *position) bool {
+		return p.word == "pay" && p.numberWithin(p.i+1, 2) && p.rest > 1 && !p.task
+	}},
+	{"I report to Helen", as(personal), (*position).tradesWith},
+
 	{"I go jogging before work", as(details), func(p *position) bool {
 		return p.word == "go" && strings.HasSuffix(p.next, "ing")
 	}},
@@ -64,6 +75,29 @@ var doingRules = table{
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
 	{"I moved to Rome", rest(0, (*clause).event), otherwise},
+}
+
+// tradesWith reports whether a verb that no table has ties the speaker to a name: "I report to Helen", "I test firmware
+// at Siemens". Adverbs and the verbs of talk do not.
+func (p *position) tradesWith() bool {
+	w := p.word
+	known := english.StopWords.Has(w) || english.TalkVerbs.Has(w) || english.PresentVerbs.Has(w) || finiteVerb(w) ||
+		opinions.Has(w) || talkPast.Has(w)
+	if p.task || known || len(w) < 3 || strings.HasSuffix(w, "ly") || strings.HasSuffix(w, "ing") ||
+		p.words[p.i].Upper || !unicode.IsLetter(rune(w[0])) {
+		return false
+	}
+	for j := p.i + 1; j < min(len(p.words)-1, p.i+5); j++ {
+		at := p.at(j)
+		name := p.words[j+1].Upper && !english.StopWords.Has(p.at(j+1)) && !english.DateWords.Has(p.at(j+1))
+		if (at == "at" || at == "for" || at == "to" || at == "with" || at == "from") && name {
+			return true
+		}
+		if p.words[j].Stop != 0 || english.Pronouns.Has(at) || objects.Has(at) {
+			return false
+		}
+	}
+	return false
 }
 
 // have judges "do not have kids", from "have".

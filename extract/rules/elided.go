@@ -15,7 +15,7 @@ func (c *clause) elided() topics {
 	for elidedAdverbs.Has(c.at(i)) {
 		i++
 	}
-	if c.task || c.addressed(0) || c.wordAt(i).Stop != 0 || c.content(i+1) == 0 {
+	if c.task || c.addressed(0) || c.wordAt(i).Stop != 0 || c.content(i+1) == 0 && !c.elidedState(i) {
 		return none
 	}
 	missing, enough := c.missing(i)
@@ -38,7 +38,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	w, next := c.at(i), c.at(i+1)
 	heavy, _ := weight(c.words[i:])
 	switch {
-	case w == "allergic", w == "down" && next == "to",
+	case w == "allergic", w == "down" && next == "to", c.elidedState(i),
 		w == "not" && (next == "a" || next == "an" || next == "into" || next == "the"):
 		return spoken("i", "am"), true
 	case w == "been":
@@ -51,12 +51,63 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		return spoken("i"), heavy > 1 || english.Pronouns.Has(next) && heavy > 0
 	case beginsEvent(w):
 		return spoken("i"), i > 0 || c.anchored(i) || heavy > 2
-	case bareOwned.Has(w) && finiteVerb(next):
+	case bareOwned.Has(w) && finiteVerb(next), c.recorded(i) && w != "the":
 		return spoken("my"), true
 	case c.beginsActivity(i):
 		return spoken("i", "am"), (i > 0 || c.anchored(i)) && heavy > 1 || heavy > 2
 	}
 	return nil, false
+}
+
+// elidedState reports whether the clause has "I am" missing before the word at i: "Vegetarian here since university",
+// "Single again". A trait alone may be of anything: "German food".
+func (c *clause) elidedState(i int) bool {
+	if !english.States.Has(c.at(i)) || c.words.Has("please") {
+		return false
+	}
+	next := c.at(i + 1)
+	return next == "here" || next == "again" || next == "since" || next == "for" && isCount(c.at(i+2))
+}
+
+// recorded reports whether the clause gives, from the word at i on, the number of a measure that people have one of:
+// "10k personal best stands at 48:20", "the kitchen budget is 300 euros".
+func (c *clause) recorded(i int) bool {
+	for k := i; k < min(len(c.words), i+4); k++ {
+		w := c.at(k)
+		if records.Has(w) {
+			return (k > i || w != "best" && w != "record") && c.measured(k+1)
+		}
+		if c.words[k].Stop != 0 || k > i && english.Articles.Has(w) || speakerWords.Has(w) || english.Pronouns.Has(w) ||
+			english.Prepositions.Has(w) || english.AgentVerbs.Has(w) || english.QuestionWords.Has(w) || finiteVerb(w) ||
+			strings.HasSuffix(w, "'s") {
+			return false
+		}
+	}
+	return false
+}
+
+// measured reports whether the clause goes on at i, within a few words, with a verb and a number: "for the trip is 300
+// euros", "stands at 48:20".
+func (c *clause) measured(i int) bool {
+	for j := i; j < min(len(c.words), i+maxOther); j++ {
+		if c.words[j].Stop != 0 && !strings.ContainsRune("'’$€£", c.words[j].Stop) {
+			return false
+		}
+		if w := c.at(j); finiteVerb(w) && !english.Past(w) || valueVerbs.Has(w) {
+			return c.numberWithin(j+1, 5)
+		}
+	}
+	return false
+}
+
+// numberWithin reports whether one of the n words from i on is a number that counts or measures: no "1st".
+func (c *clause) numberWithin(i, n int) bool {
+	for j := i; j < min(len(c.words), i+n); j++ {
+		if w := c.at(j); english.StartsWithDigit(w) && !isOrdinal(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // beginsEvent reports whether w may be the past form of a sentence that has no subject: "Adopted a cat".
@@ -68,11 +119,16 @@ func beginsEvent(w string) bool {
 // finiteWithin reports whether one of the n words from i on is a finite verb: "Painting helps me".
 func (c *clause) finiteWithin(i, n int) bool {
 	for j := i; j < min(len(c.words), i+n); j++ {
-		if w := c.at(j); finiteVerb(w) && !english.PresentVerbs.Has(w) {
+		w, next := c.at(j), c.at(j+1)
+		// "The advanced exam" has a participle that is no verb: a noun is behind it.
+		within := english.Past(w) && c.words[j].Stop == 0 && next != "" && !english.StopWords.Has(next) &&
+			!english.StartsWithDigit(next) && (english.Articles.Has(c.at(j-1)) || english.Articles.Has(c.at(j-2)))
+		if finiteVerb(w) && !english.PresentVerbs.Has(w) && !within {
 			return true
 		}
-		if stop := c.words[j].Stop; stop != 0 && stop != ',' {
-			return false // "Researching agencies — it's a dream"
+		stop, clause := c.words[j].Stop, speakerWords.Has(c.at(j+1)) || tailJoints.Has(c.at(j+1))
+		if stop != 0 && (stop != ',' || clause) {
+			return false // "Researching agencies — it's a dream", "Majoring in biology, so I'll ask"
 		}
 	}
 	return false

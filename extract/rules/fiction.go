@@ -28,6 +28,23 @@ func ironic(text string, ws english.Words) bool {
 	return false
 }
 
+// jest reports whether a sentence says that something was a jest, and whether that is all it says, so that the sentence
+// before it was the jest.
+func jest(ws english.Words) (said, alone bool) {
+	for i := range ws {
+		n := jests.Match(ws, i)
+		if n == 0 || ws.At(i-1) == "not" {
+			continue
+		}
+		if next := ws.At(i + n); next == "about" || next == "because" {
+			continue // "I was just kidding about the dog" says which
+		}
+		heavy, _ := weight(ws[:i])
+		return true, heavy == 0 || i == 0
+	}
+	return false, false
+}
+
 // playing reports whether a sentence opens a game of roles, so that the rest of its turn is part of it.
 func playing(ws english.Words) bool { return rolePlay.Found(ws) }
 

@@ -78,7 +78,8 @@ func (c *clause) got(i int) topics {
 
 // owned judges the object of "have"; i is its first word.
 func (c *clause) owned(i int, past bool) topics {
-	if english.Deictic.Has(c.at(i)) || c.content(i) == 0 || c.task || talkComplements.Has(c.at(i)) {
+	one := c.at(i) == "one" && c.words[i].Stop == 0 && !english.StopWords.Has(c.at(i+1)) // "one child"
+	if english.Deictic.Has(c.at(i)) && !one || c.content(i) == 0 || c.task || talkComplements.Has(c.at(i)) {
 		return none
 	}
 	t := none

@@ -22,6 +22,11 @@ var otherSubjects = []struct {
 	{"Tom proposed to me", (*clause).concerning},
 	{"the wedding is on Friday", (*clause).scheduled},
 	{"this is me in Rome", (*clause).pictured},
+	{"the kitchen budget is 300 euros", (*clause).measure},
+	{"the kitchen has a budget of 300 euros", (*clause).budgeted},
+	{"Lotte's birthday is the 4th of May", (*clause).theirs},
+	{"Marek, my boyfriend, snores", (*clause).named},
+	{"they moved my class to Friday", (*clause).befell},
 }
 
 // otherSubject judges a clause with another subject than the speaker.
@@ -50,20 +55,6 @@ func (c *clause) pair() (topics, bool) {
 	for i := 2; i < min(len(c.words), 8); i++ {
 		if w := c.at(i); english.Past(w) || english.Auxiliaries.Has(w) || english.PresentVerbs.Has(w) {
 			return c.predicate(i), true
-		}
-	}
-	return none, false
-}
-
-// household reads "There are four of us", "There is a doctor in my family".
-func (c *clause) household() (topics, bool) {
-	if !c.words.StartWith("there", "are") && !c.words.StartWith("there", "is") || c.content(0) == 0 {
-		return none, false
-	}
-	for i := 2; i < len(c.words); i++ {
-		before := c.at(i - 1)
-		if c.at(i) == "us" && before == "of" || c.at(i) == "family" && (before == "my" || before == "our") {
-			return personal, true
 		}
 	}
 	return none, false
@@ -187,19 +178,6 @@ func (c *clause) wanted() topics {
 		return details
 	}
 	return none
-}
-
-// scheduled reads "The wedding is on Friday".
-func (c *clause) scheduled() (topics, bool) {
-	if !c.timed || c.at(0) != "the" {
-		return none, false
-	}
-	for i := 1; i < min(len(c.words), 5); i++ {
-		if appointments.Has(c.at(i)) && finiteVerb(c.at(i+1)) {
-			return details, true
-		}
-	}
-	return none, false
 }
 
 // concerning reads "Tom proposed to me", "Coffee gives me migraines": somebody or something else does something to the

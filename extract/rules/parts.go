@@ -18,6 +18,9 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		return
 	}
 	list := english.Clauses(ws)
+	if quoting(ws, list) {
+		return
+	}
 	var parts []sentence
 	corrects := canonical.Corrects(s.words[:len(s.words)-len(ws)])
 	claims, after := false, false // after says that the clause before is a claim
@@ -74,6 +77,24 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// quoting reports whether a clause of ws leads into a text or words of somebody else: "My text: I live in Rome".
+func quoting(ws english.Words, list []english.Clause) bool {
+	for _, cl := range list[1:] {
+		before := ws[:cl.From]
+		if before[len(before)-1].Stop == ':' && (before.Any(textLabels) || before.Any(reporting)) || said(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// said reports whether ws ends in that somebody else says something: "My teacher said,".
+func said(ws english.Words) bool {
+	last := len(ws) - 1
+	verb := ws[last].Text == "said" || ws[last].Text == "says" || ws[last].Text == "wrote"
+	return verb && ws[last].Stop == ',' && ws.At(last-1) != "i"
 }
 
 // claimed are the topics of a statement that no rule knows, by the claims that it makes of the speaker or theirs.

@@ -90,6 +90,10 @@ var abilityRules = table{
 		return p.negated && taken && p.rest > 0 &&
 			!p.points(1) && !notOwned.Has(p.next) && !notOwned.Has(p.at(p.i+2))
 	}},
+	{"I can spend up to 300 euros on the trip", as(details), func(p *position) bool {
+		pays := p.word == "spend" || p.word == "afford" || p.word == "pay" || p.word == "go" && p.next == "up"
+		return pays && p.numberWithin(p.i+1, 4) && p.rest > 1 && !p.task
+	}},
 	{"I can eat gluten again", as(personal), func(p *position) bool {
 		taken := p.word == "eat" || p.word == "drink" || p.word == "have" || p.word == "take"
 		return taken && p.words.Has("again") && !p.points(1)

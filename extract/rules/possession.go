@@ -11,7 +11,7 @@ func (c *clause) possession(i int) topics {
 	// The verb comes within ten words, and what the possession is within four: "my old school friend Ann lives…".
 	for j := i + 1; j < min(len(c.words), i+10); j++ {
 		w := c.at(j)
-		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" {
+		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" {
 			return none // "My question is…"
 		}
 		if j > i+1 && finiteVerb(w) {
@@ -21,7 +21,31 @@ func (c *clause) possession(i int) topics {
 			return c.possessed(i, j)
 		}
 	}
+	if j := c.thirdPerson(i); j > 0 {
+		return c.possessed(i, j)
+	}
 	return none
+}
+
+// thirdPerson is the index of a verb that no table has behind a person or pet of the speaker's: "my daughter reacts to
+// walnuts"; 0 if there is none. A noun in "-s" is no verb where another noun of the speaker's comes before it: "my cat
+// photos".
+func (c *clause) thirdPerson(i int) int {
+	for j := i + 2; j < min(len(c.words), i+5); j++ {
+		w, before := c.at(j), c.words[j-1]
+		named := before.Upper && j > i+2 && persons.Has(c.at(j-2)) // "my boyfriend Marek snores"
+		if !persons.Has(before.Text) && !named {
+			continue
+		}
+		verb := strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.Contains(w, "'") && len(w) > 3 &&
+			!english.StopWords.Has(w) && !english.OwnNouns.Has(w) && !english.TaskWords.Has(w)
+		next := c.at(j + 1)
+		if before.Stop == 0 && verb && (english.Prepositions.Has(next) || english.Articles.Has(next) ||
+			english.Adverbs.Has(next) || objects.Has(next) || next == "") {
+			return j
+		}
+	}
+	return 0
 }
 
 // complements reports whether the word at i is a complement of "is" and hardly the noun behind "husband's".
@@ -34,7 +58,7 @@ func (c *clause) complements(i int) bool {
 // finiteVerb reports whether w may be the verb behind "my sister".
 func finiteVerb(w string) bool {
 	stem := strings.TrimSuffix(w, "s")
-	return english.Auxiliaries.Has(w) || english.Past(w) || effects.Has(w) ||
+	return english.Auxiliaries.Has(w) || english.Past(w) || effects.Has(w) || valueVerbs.Has(w) ||
 		english.PresentVerbs.Has(stem) || english.Likings.Has(stem) ||
 		english.PresentVerbs.Has(strings.TrimSuffix(w, "es")) // "goes"
 }
@@ -46,7 +70,8 @@ func (c *clause) possessed(i, j int) topics {
 		noun = c.words[i+1 : j+1]
 	}
 	t, past := nounTopics(noun), english.Past(verb)
-	died := t == personal && past && !english.Auxiliaries.Has(verb) // "My dog died" is complete
+	died := t == personal && past && !english.Auxiliaries.Has(verb) || // "My dog died" is complete
+		t == personal && !finiteVerb(verb) && !strings.HasSuffix(verb, "'s") // and "My boyfriend snores"
 	switch {
 	case noun.Has("favorite") && c.content(j+1) > 0 && !c.addressed(j): // "My favorite is…"
 		return t

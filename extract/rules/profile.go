@@ -50,6 +50,74 @@ func fields(text string, ws english.Words) []field {
 	return out
 }
 
+// maxOwnLabel is how many words a label of the speaker's own has: "my new work e-mail address".
+const maxOwnLabel = 7
+
+// ownLabel reads "My job: tester at Acme" and "Number plate of my car: 1-ABC-234" at the front of a sentence or behind
+// a mark, as a field. Other labels than those of a person's traits and things lead into anything: "My question: …".
+func ownLabel(text string, ws english.Words) (f field, ok bool) {
+	if imperative(ws[0].Text) {
+		return f, false
+	}
+	for i := range ws {
+		if i > 0 && !joint(ws[i-1]) {
+			continue
+		}
+		last := i
+		for last < len(ws)-1 && last-i < maxOwnLabel && ws[last].Stop == 0 {
+			last++
+		}
+		value := last + 1
+		if value == len(ws) || ws[last].Stop != ':' || ws[:value].Any(pasteVerbs) {
+			continue
+		}
+		noun := labelled(ws[i:value])
+		if !labelNoun(noun) || english.QuestionWords.Has(ws[value].Text) {
+			continue
+		}
+		f.start, f.end, f.topics = ws[i].Start, ws[len(ws)-1].End, personal
+		if noun.Has("favorite") {
+			f.topics = preference
+		}
+		name, verb := uncapitalized(text[f.start:ws[last].End]), " is "
+		if head := noun[len(noun)-1].Text; strings.HasSuffix(head, "s") && !singularLabels.Has(head) {
+			verb = " are "
+		}
+		if noun[0].Start == f.start && !english.Articles.Has(noun[0].Text) {
+			name = "the " + name
+		}
+		f.statement = capitalized(name + verb + text[ws[value].Start:f.end])
+		return f, true
+	}
+	return f, false
+}
+
+// labelled is the noun of a label of the speaker's own: "job" of "my job", "number plate" of "number plate of my car".
+// There is none in another label.
+func labelled(label english.Words) english.Words {
+	if speakerWords.Has(label[0].Text) {
+		return label[1:]
+	}
+	for k := 1; k+2 < len(label); k++ {
+		of, own := label[k].Text, label[k+1].Text
+		if (of == "of" || of == "for") && (own == "my" || own == "our") {
+			return label[:k]
+		}
+	}
+	return nil
+}
+
+// labelNoun reports whether the last word of ws is a trait or a thing that people note by its label.
+func labelNoun(ws english.Words) bool {
+	if len(ws) == 0 {
+		return false
+	}
+	last := len(ws) - 1
+	w := ws[last].Text
+	return english.OwnNouns.Has(w) || ownTraits.Has(w) || bareOwned.Has(w) || records.Has(w) || appointments.Has(w) ||
+		traits.Has(w) || noted.Has(w) || labels.Match(ws, last) == 1 || ws.Has("favorite")
+}
+
 // label is how many words the label of a field at ws[i] has; 0 if there is none.
 func label(ws english.Words, i int) int {
 	for n := 1; n <= maxLabel && i+n <= len(ws); n++ {

@@ -62,6 +62,9 @@ func read(text string) sentence {
 		}
 		t := cutTail(ws[:end], i, question && !remember)
 		if t.question {
+			if s.behindQuestion(i, end); s.topics != none {
+				s.takeApart(ws[whole:end], question, remember)
+			}
 			return s
 		}
 		end, remember = t.start, remember || t.remember
@@ -72,6 +75,9 @@ func read(text string) sentence {
 			s.topics = none
 		}
 		s.lean(first, i, end)
+		if j, t := laterDirective(ws, first); s.topics == none && t != none {
+			i, end, s.topics, s.leans = j, len(ws.WithoutFillers()), t, false
+		}
 		if s.topics == none && s.leans {
 			i = first
 		}
@@ -151,42 +157,13 @@ func (s *sentence) keep(i, end int, question, firm, remember bool) {
 		s.topics = instruction
 	}
 	if s.topics&instruction == 0 && secrets.Found(s.words) {
-		s.topics, s.told = none, none
+		s.topics, s.told, s.leans = none, none, false // nor does a secret join the fact before it
 	}
 	s.start, s.end = kept[0].Start, kept[len(kept)-1].End
 	// "Could you remember that I'm diabetic?" leaves a statement.
 	if end == len(s.words) && !question && s.end < len(s.text) {
 		s.end = trimEnd(s.text, s.end)
 	}
-}
-
-// findStatement looks for a statement at ws[i], or else in a later clause of the sentence ("That's great, we have a
-// dog too"): where it starts, and its topics.
-func findStatement(ws english.Words, i int) (int, topics) {
-	t := statement(ws[i:])
-	if t != none || imperative(ws[i].Text) || hypothetical.Found(ws[i:]) {
-		return i, t
-	}
-	for j := i + 2; j < len(ws); j++ {
-		if !joint(ws[j-1]) {
-			continue
-		}
-		if k := j + english.SkipLeads(ws[j:]); k < len(ws) && speakerWords.Has(ws[k].Text) {
-			if t := statement(ws[k:]); t != none {
-				return k, t
-			}
-		}
-	}
-	return i, none
-}
-
-// joint reports whether a clause may begin behind the word before it: not in the middle of one, and not behind a
-// quotation mark.
-func joint(before english.Word) bool {
-	if before.Stop == 0 {
-		return before.Text == "and" || before.Text == "but"
-	}
-	return strings.ContainsRune(",;–—-", before.Stop)
 }
 
 // imperative reports whether a sentence that starts with w hands over work or a make-believe; what it says in the

@@ -30,6 +30,10 @@ var (
 	demonstrative = tables.Words("demonstrative")
 	firstPerson   = tables.Words("first-person")
 
+	reporting  = tables.Words("reporting")
+	textLabels = tables.Words("text-labels")
+	reasons    = tables.Words("reasons")
+
 	weekdays        = tables.Words("weekdays")
 	correctionWords = tables.Words("correction-words")
 )
@@ -37,6 +41,7 @@ var (
 // What is not so: irony, games, stories.
 var (
 	ironies     = tables.Phrases("ironies")
+	jests       = tables.Phrases("jests")
 	rolePlay    = tables.Phrases("role-play")
 	stories     = tables.Phrases("stories")
 	storyGoesOn = tables.Words("story-goes-on")
@@ -60,6 +65,7 @@ var (
 	labels         = tables.Phrases("labels")
 	labelsOfTaste  = tables.Phrases("labels-of-taste")
 	singularLabels = tables.Words("singular-labels")
+	noted          = tables.Words("noted")
 )
 
 // Instructions: the verbs, the objects and the manners of an order that holds for good.
@@ -95,6 +101,15 @@ var (
 	elidedTastes     = tables.Words("elided-tastes")
 	tenselessPast    = tables.Words("tenseless-past")
 	bareOwned        = tables.Words("bare-owned")
+	records          = tables.Words("records")
+	money            = tables.Words("money")
+	valueVerbs       = tables.Words("value-verbs")
+	persons          = tables.Words("persons")
+	traits           = tables.Words("traits")
+	healers          = tables.Words("healers")
+	smallNumbers     = tables.Words("small-numbers")
+	homes            = tables.Words("homes")
+	changes          = tables.Words("changes")
 	household        = tables.Words("household")
 	appointments     = tables.Words("appointments")
 	learnings        = tables.Phrases("learnings")

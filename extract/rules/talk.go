@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -42,6 +43,8 @@ type turn struct {
 	before sentence
 	from   int // where before begins in the text
 	open   bool
+	told   int // how many facts there were before the last sentence that gave one
+	teller int // where that sentence begins in the text
 }
 
 // read gives the facts of a turn of the user's.
@@ -59,12 +62,20 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		if len(s.words) > 0 && (playing(s.words) || ironic(quote, s.words)) {
 			return nil // the rest of the turn is meant so too, and the sentences before it often are
 		}
+		if said, alone := jest(s.words); said {
+			if alone {
+				r.takeBack()
+			}
+			r.before, r.from, r.pos, r.open = sentence{}, from, from+len(quote), false
+			continue
+		}
 		if s.pastes {
 			break // the rest of the turn is material for a task, not the user's own words
 		}
+		given := len(r.facts)
 		switch {
 		case r.forget(&s, from):
-		case profile && r.addFields(&s):
+		case profile && r.addFields(&s), r.addLabelled(&s):
 		case k.correct(&r, &s):
 		case insideQuotation(r.Text, from), quotesSpeaker(quote):
 			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
@@ -73,11 +84,37 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			r.add(&s, from)
 		}
 		r.before, r.from, r.pos = s, from, from+len(quote)
+		if len(r.facts) > given || r.open {
+			r.told, r.teller = min(given, len(r.facts)-1), from
+		}
 		if len(r.facts) >= maxFacts {
 			return r.facts[:maxFacts]
 		}
 	}
 	return r.facts
+}
+
+// takeBack drops the facts of the last sentence that gave any, as it was a jest. How far back the jest began is not
+// said, so facts before them that end something are dropped too: "I quit my job. I'm off to Mars. Just kidding!".
+func (r *turn) takeBack() {
+	before := r.told
+	if heavy, _ := weight(r.before.words); heavy > 1 && r.teller != r.from {
+		before = len(r.facts) // the jest is a sentence that gave none
+	}
+	kept := r.facts[:0]
+	for i := range r.facts[:before] {
+		if f := &r.facts[i]; f.Forget || !ends(f.Text) {
+			kept = append(kept, *f)
+		}
+	}
+	r.facts, r.told, r.teller = kept, len(kept), -1
+}
+
+// ends reports whether a fact says that something is no longer so.
+func ends(fact string) bool {
+	form := canonical.Of(fact)
+	return form.Ends != "" || form.Changing() ||
+		slices.ContainsFunc(form.Claims, func(c canonical.Claim) bool { return c.Ended })
 }
 
 // profileOf reports whether the sentences of a turn have fields of a profile before anything that they may belong to.
@@ -110,6 +147,20 @@ func (r *turn) addFields(s *sentence) bool {
 	}
 	r.open = false
 	return len(list) > 0
+}
+
+// addLabelled adds what a sentence gives under a label of the speaker's own. It reports whether s has one.
+func (r *turn) addLabelled(s *sentence) bool {
+	if s.topics != none || s.question || !strings.Contains(s.text, ":") || insideQuotation(r.Text, r.pos) {
+		return false
+	}
+	f, ok := ownLabel(s.text, s.words)
+	if !ok || secrets.Found(s.words) {
+		return false
+	}
+	r.addFact(f.statement, s.text[f.start:f.end], f.topics.names(), time.Time{})
+	r.open = false
+	return true
 }
 
 // addFact adds a fact of this turn.
@@ -195,8 +246,13 @@ func (r *turn) lean(s *sentence, from int) {
 			f.Text, f.Quote = ended(f.Text)+" "+text, quote
 			return
 		}
-		// A fact that makes a claim stays as it is, or what contradicts it would not be seen.
-		r.addFact(ended(f.Text)+" "+text, quote, (s.topics | s.told).names(), at)
+		// A fact that makes a claim stays as it is, or what contradicts it would not be seen. "They turn six in May"
+		// has no topic of its own, and goes on with that of the fact.
+		names := (s.topics | s.told).names()
+		if len(names) == 0 {
+			names = f.Topics
+		}
+		r.addFact(ended(f.Text)+" "+text, quote, names, at)
 		return
 	}
 	b := &r.before

@@ -143,6 +143,103 @@ func TestMore(t *testing.T) {
 	}
 }
 
+// A jest takes itself back, and nothing else of its message.
+func TestJest(t *testing.T) {
+	for said, want := range map[string]string{
+		"I live in Rome. I'm the king of France, just kidding.":            "I live in Rome.",
+		"I live in Rome. I have a yacht. Just kidding!":                    "I live in Rome.",
+		"I live in Rome. My cat runs the bank. Haha. Just joking.":         "I live in Rome.",
+		"I live in Rome. Just kidding, I have a dragon. I'm a nurse.":      "I'm a nurse.",
+		"My sister lives in Oslo. I quit my job. I'm off to Mars. Kidding": "My sister lives in Oslo.\nI quit my job.",
+		"I quit my job. I'm moving to Mars on Friday. Just kidding!":       "",
+		"I'm not kidding, I live in Rome.":                                 "I live in Rome.",
+		"I was just kidding":                                               "",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
+
+// A statement or an instruction may stand behind a label, a request or a question.
+func TestLater(t *testing.T) {
+	for said, want := range map[string]string{
+		"Gift idea: mum works nights as a nurse":                   "Mum works nights as a nurse",
+		"Allergy info: my daughter reacts to walnuts.":             "My daughter reacts to walnuts.",
+		"can u help with an excel formula, im a junior analyst":    "Im a junior analyst",
+		"What can I cook, I'm vegan":                               "I'm vegan",
+		"Suggest a cake because I'm allergic to eggs":              "I'm allergic to eggs",
+		"How do I get there, I live in Porto?":                     "I live in Porto",
+		"Put my mobile on it, you can reach me on 07700 900123":    "You can reach me on 07700 900123",
+		"dont want to go into it but dave and i broke up":          "Dave and i broke up",
+		"small thing, please call me ben from here on":             "Call me ben from here on",
+		"no offence but keep your answers short":                   "Keep your answers short",
+		"for breakfast i always have porridge, got a better idea?": "For breakfast i always have porridge",
+		// What is somebody's text, a case or a passing request is none.
+		"Sample sentence: my daughter reacts to walnuts":     "",
+		"She said: I live in Rome":                           "",
+		"My text: I live in Rome":                            "",
+		"Write an email, I am sick and can't come":           "",
+		"Can you tell my boss, I'm allergic to cats":         "",
+		"What would you do if you were me, I am 34":          "",
+		"If I say hello, always answer in French":            "",
+		"Translate this, I am hungry and I live in Rome":     "",
+		"why do I feel sick, I ate too much":                 "",
+		"Can you check the log, my server is down":           "",
+		"The teacher said, I live in Rome is a good example": "",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
+
+// Things of a life are told without "I": by a label, a name or a number.
+func TestThings(t *testing.T) {
+	for said, want := range map[string]string{
+		"My job: tester at Acme.":                           "My job is tester at Acme",
+		"For parcels, my address: Lindenstrasse 14, Koeln.": "My address is Lindenstrasse 14, Koeln",
+		"Number plate of my car: 1-KLM-482":                 "The number plate of my car is 1-KLM-482",
+		"My password: hunter2":                              "",
+		"My question: how old is Rome":                      "",
+		"my address: why is it needed":                      "",
+		"The title of my book: Rain":                        "The title of my book is Rain",
+		"Rent is 820 a month":                               "My rent is 820 a month",
+		"10k personal best stands at 48:20.":                "My 10k personal best stands at 48:20.",
+		"The kitchen has a budget of 12,000 euros":          "The kitchen has a budget of 12,000 euros",
+		"The budget of the film is 200 million dollars":     "",
+		"I pay 850 a month in rent.":                        "I pay 850 a month in rent.",
+		"I pay attention to 3 things":                       "",
+		"We can spend 8000 euros on the kitchen":            "We can spend 8000 euros on the kitchen",
+		"There are two cars in our household":               "There are two cars in our household",
+		"There are three cats here now":                     "There are three cats here now",
+		"There are three cafes here":                        "",
+		"we are down to one car":                            "We are down to one car",
+		"I'm down to earth":                                 "",
+		"We've got one child, a daughter.":                  "We've got one child, a daughter.",
+		"Lotte's birthday is the 4th of May.":               "Lotte's birthday is the 4th of May.",
+		"Marek, my boyfriend, snores.":                      "Marek, my boyfriend, snores.",
+		"my dog barks at night":                             "My dog barks at night",
+		"I report to Helen":                                 "I report to Helen",
+		"I point to that":                                   "",
+		"They put our team on the ground floor now.":        "They put our team on the ground floor now.",
+		"They put me to sleep":                              "",
+		"Dentist appointment on 21 May":                     "Dentist appointment on 21 May",
+		"dentist appointment is on the 4th":                 "Dentist appointment is on the 4th",
+		"Book a dentist appointment on Friday":              "",
+		"Vegetarian here, so no meat":                       "I am vegetarian here, so no meat",
+		"German again please":                               "",
+		"I see a therapist every week":                      "I see a therapist every week",
+		"I see a doctor on the picture":                     "",
+		"my phones a pixel 6":                               "My phones a pixel 6",
+		"my parents a gift":                                 "",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
+
 // A correction that gives only the value is read as the statement that it corrects.
 func TestCorrection(t *testing.T) {
 	for _, tc := range []struct{ said, corrected, want string }{

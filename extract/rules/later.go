@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A statement may stand behind other words of its sentence: "That's great, we have a dog too", "Gift idea: mum works
+// nights", "What can I cook, I'm vegan". So may an instruction: "My screen is small, so keep your answers short".
+
+// findStatement looks for a statement at ws[i], or else in a later clause of the sentence: where it starts, and its
+// topics.
+func findStatement(ws english.Words, i int) (int, topics) {
+	t := statement(ws[i:])
+	if t != none || hypothetical.Found(ws[i:]) {
+		return i, t
+	}
+	if imperative(ws[i].Text) && ws.At(i+1) != "not" { // "Don't want to talk of it, but I lost my job"
+		return behindRequest(ws, i)
+	}
+	for j := i + 1; j < len(ws); j++ {
+		if !joint(ws[j-1]) && !leadLabel(ws[i:j]) || said(ws[i:j]) {
+			continue
+		}
+		k := j + english.SkipLeads(ws[j:])
+		if k < len(ws) && (j > i+1 && speakerWords.Has(ws[k].Text) || ws[j-1].Stop != 0 && beginsLater(ws, i, k)) {
+			if t := statement(ws[k:]); t != none {
+				return k, t
+			}
+		}
+	}
+	return i, none
+}
+
+// beginsLater reports whether a statement without the speaker as its subject may begin at ws[k], in a sentence that
+// begins at i.
+func beginsLater(ws english.Words, i, k int) bool {
+	w := ws[k].Text
+	switch {
+	case speakerWords.Has(w), bareOwned.Has(w), w == "there", strings.HasSuffix(w, "'s"),
+		ws.At(k+1) == "and" && ws.At(k+2) == "i", reachPhrases.Match(ws, k) > 0:
+		return true
+	}
+	// "End of an era, sold the caravan": the words before have no verb of which this may be an object.
+	return events.Has(w) && !finite(ws[i:k]) && ws[k-1].Stop == ','
+}
+
+// maxLeadLabel is how many words a label before a statement has: "Allergy info".
+const maxLeadLabel = 5
+
+// leadLabel reports whether ws is a label, with its colon, before a statement of the speaker's own. What follows words
+// of saying, of a text or of a task is hardly that.
+func leadLabel(ws english.Words) bool {
+	return len(ws) <= maxLeadLabel && ws[len(ws)-1].Stop == ':' && !ws.Any(textLabels) && !ws.Any(english.TaskWords) &&
+		!ws.Any(pasteVerbs) && !ws.Any(reporting) && !ws.Any(makeBelieve)
+}
+
+// joint reports whether a clause may begin behind the word before it: not in the middle of one, and not behind a
+// quotation mark.
+func joint(before english.Word) bool {
+	if before.Stop == 0 {
+		return before.Text == "and" || before.Text == "but"
+	}
+	return strings.ContainsRune(",;–—-", before.Stop)
+}
+
+// behindRequest looks for a statement behind a question or a request that begins at ws[i]: "What can I cook, I'm
+// vegan", "Help me choose, my budget is 300 euros". It must be of the kind that lasts, as much else there is part of
+// the request; and a request to write or say something may go on with the text.
+func behindRequest(ws english.Words, i int) (int, topics) {
+	first := i + english.Polite.Match(ws, i)
+	if pasteVerbs.Has(ws.At(first)) || makeBelieve.Has(ws.At(first)) || ws[i:].Has("if") {
+		return i, none
+	}
+	for j := i + 2; j < len(ws); j++ {
+		if reporting.Has(ws[j-1].Text) || ws[j-1].Text == "that" {
+			break
+		}
+		reason := reasons.Has(ws[j-1].Text)
+		if !reason && (ws[j-1].Stop == 0 || !joint(ws[j-1])) {
+			continue
+		}
+		k := j + english.SkipLeads(ws[j:])
+		if k >= len(ws) || !speakerWords.Has(ws[k].Text) && reachPhrases.Match(ws, k) == 0 {
+			continue
+		}
+		if t := statement(ws[k:]); t&(personal|preference) != none || t != none && claims(ws[k:]) {
+			return k, t
+		}
+	}
+	return i, none
+}
+
+// claims reports whether a statement makes a claim that a later one may end.
+func claims(ws english.Words) bool {
+	form := canonical.Of(ws.String())
+	return form.Telling()
+}
+
+// behindQuestion reads the statement behind a question that ends with a question mark, between word i and end.
+func (s *sentence) behindQuestion(i, end int) {
+	if !imperative(s.words[i].Text) {
+		return
+	}
+	var k int
+	if k, s.topics = behindRequest(s.words[:end], i); s.topics != none {
+		s.keep(k, end, true, false, false)
+	}
+}
+
+// laterDirective looks for an instruction in a later clause of the sentence: where it begins, and its topics.
+func laterDirective(ws english.Words, i int) (int, topics) {
+	if pasteVerbs.Has(ws[i].Text) || makeBelieve.Has(ws[i].Text) || ws[i:].Has("if") {
+		return i, none
+	}
+	for j := i + 2; j < len(ws); j++ {
+		if reporting.Has(ws[j-1].Text) {
+			break // "My boss told me: never call me Bob"
+		}
+		begins := ws[j-1].Text == "so" && ws[j-1].Stop == 0
+		if !begins && !joint(ws[j-1]) {
+			continue
+		}
+		if k := j + english.SkipLeads(ws[j:]); k < len(ws) {
+			if t := directive(ws, k); t != none {
+				return k, t
+			}
+		}
+	}
+	return i, none
+}
