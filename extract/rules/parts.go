@@ -17,10 +17,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	if len(ws) == 0 || s.topics == none && (imperative(ws[0].Text) || hypothetical.Found(ws)) {
 		return
 	}
-	list := english.Clauses(ws)
-	if quoting(ws, list) {
-		return
-	}
+	list := ownClauses(ws)
 	var parts []sentence
 	corrects := canonical.Corrects(s.words[:len(s.words)-len(ws)])
 	claims, after := false, false // after says that the clause before is a claim
@@ -79,15 +76,17 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	}
 }
 
-// quoting reports whether a clause of ws leads into a text or words of somebody else: "My text: I live in Rome".
-func quoting(ws english.Words, list []english.Clause) bool {
+// ownClauses are the clauses of ws; none where one of them leads into a text or words of somebody else: "My text: I
+// live in Rome".
+func ownClauses(ws english.Words) []english.Clause {
+	list := english.Clauses(ws)
 	for _, cl := range list[1:] {
 		before := ws[:cl.From]
 		if before[len(before)-1].Stop == ':' && (before.Any(textLabels) || before.Any(reporting)) || said(before) {
-			return true
+			return nil
 		}
 	}
-	return false
+	return list
 }
 
 // said reports whether ws ends in that somebody else says something: "My teacher said,".
