@@ -23,6 +23,7 @@ type claim struct {
 	text     string
 	words    english.Words
 	changed  bool // the fact speaks of a change
+	begun    bool // the words before its first subject do: "these days"
 	dwelling bool // the fact speaks of a dwelling; of frames alone
 }
 
@@ -61,8 +62,11 @@ func (c *claim) statement() reading {
 			return r
 		}
 	case "my", "our":
-		if ws[1:].StartWith("home", "is", "in") && len(ws) > 4 {
+		switch {
+		case len(ws) > 4 && ownDwellings.Has(ws[1].Text) && ws[2:].StartWith("is", "in"):
 			return c.home(ws[4:], false)
+		case len(ws) > 3 && ws[1:].StartWith("home", "is"):
+			return c.home(ws[3:], true)
 		}
 		return c.possession(ws[1:])
 	}

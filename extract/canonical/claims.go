@@ -20,7 +20,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if text = answer(text); text == "" {
 		return nil, nil, false
 	}
-	all := withNames(text, apposed(english.Lex(text).WithoutFillers()))
+	all, begun := prepared(withNames(text, apposed(english.Lex(text).WithoutFillers())))
 	words := reduce(all)
 	if len(words) < 2 || len(words) > english.MaxSentenceWords {
 		return nil, nil, false
@@ -29,7 +29,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	list := statements(afterFrontTime(words))
 	telling := 0
 	for _, s := range list {
-		c := &claim{text: text, words: s.words, changed: tellsChange(all)}
+		c := &claim{text: text, words: s.words, changed: begun || tellsChange(all)}
 		found := c.read(all, s.several)
 		if len(found) == 0 && s.core < len(s.words) { // "my address is 9 High Street, on the first floor"
 			c.words = s.words[:s.core]
@@ -47,7 +47,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			list = list[:1]
 		}
 	}
-	c := &claim{text: text}
+	c := &claim{text: text, changed: begun || tellsChange(all), begun: begun}
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
@@ -110,8 +110,12 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	if len(c.words) < 2 || len(c.words) > maxClaimWords {
 		return nil
 	}
-	if name, side := Manner(c.words); name != "" && name != "emojis" && name != "bullets" {
-		return []Claim{{Attribute: name, Value: side}}
+	if name, side := Manner(c.words); name != "" {
+		out := []Claim{{Attribute: name, Value: side}}
+		if name == "emojis" || name == formatManner {
+			out = append(out, c.instruction()...)
+		}
+		return out
 	}
 	if r := c.directive(); r.ok() {
 		return []Claim{{Attribute: r.attribute, Value: r.value}}
@@ -200,6 +204,7 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 		out = append(out, c.trade(o, predicate, changed)...)
 	}
 	out = append(out, c.partner()...)
+	out = append(out, c.favoriteThing()...)
 	out = append(out, c.ages(o, predicate)...)
 	if ws, ok := c.announced(); ok {
 		if r := c.possession(ws); r.ok() {

@@ -67,16 +67,42 @@ func withoutOpener(ws english.Words) english.Words {
 
 // withoutPair puts "we" in the place of "Tom and I".
 func withoutPair(ws english.Words) english.Words {
-	for i := 1; i+2 < min(len(ws), 6); i++ {
-		switch {
-		case ws[i].Text == "and" && ws[i+1].Text == "i":
-			we := english.Word{Text: "we", Start: ws[0].Start, End: ws[i+1].End}
-			return append(english.Words{we}, ws[i+2:]...)
-		case mayBeVerb(ws[i].Text), ws[i].Stop != 0:
-			return ws
-		}
+	if n := pairAt(ws); n > 0 {
+		we := english.Word{Text: "we", Start: ws[0].Start, End: ws[n-1].End}
+		return append(english.Words{we}, ws[n:]...)
 	}
 	return ws
+}
+
+// maxPairWords bounds a subject such as "Tom from the climbing gym and I".
+const maxPairWords = 8
+
+// pairAt is the number of words of a subject that is somebody and the speaker: "Tom and I", "me and Tom", "Tom from
+// work and I"; 0 if ws begins with none.
+func pairAt(ws english.Words) int {
+	if ws.StartWith("me", "and") {
+		switch {
+		case len(ws) > 3 && ws[2].Upper:
+			return 3
+		case len(ws) > 4 && (ws[2].Text == "my" || ws[2].Text == "our"):
+			return 4
+		}
+		return 0
+	}
+	for i := 1; i+2 < min(len(ws), maxPairWords); i++ {
+		switch {
+		case ws[i].Text == "and" && ws[i+1].Text == "i":
+			return i + 2
+		case ws[i].Text == "and" && ws[i+1].Text == "me":
+			if verb := ws[i+2].Text; ws[0].Upper && (english.Auxiliaries.Has(verb) || english.Past(verb)) {
+				return i + 2
+			}
+			return 0
+		case mayBeVerb(ws[i].Text) && !(english.Prepositions.Has(ws.At(1)) && i > 1), ws[i].Stop != 0:
+			return 0
+		}
+	}
+	return 0
 }
 
 // subjectWords are the words of the subject of ws, if it is one that the rules know.
@@ -150,7 +176,10 @@ func continues(ws english.Words) bool {
 // lists reports whether words behind a mark may be more of what stands before it:
 // "sushi, ramen and pho".
 func lists(ws english.Words) bool {
-	if len(ws) > maxObjectWords && !ws.Has("and") && !ws.Has("or") {
+	joined := ws.Has("and") || ws.Has("or")
+	// "Pile it on", "check the snacks" and "balcony only" go on about the statement.
+	if !joined && (len(ws) > maxObjectWords || ws.Any(leaning) || ws.At(len(ws)-1) == "only" ||
+		len(ws) > 1 && english.PresentVerbs.Has(ws[0].Text) && english.Articles.Has(ws[1].Text)) {
 		return false
 	}
 	first := ws.At(0)
@@ -345,7 +374,8 @@ func objectOf(ws english.Words) (what string, rest english.Words) {
 	var out []string
 	for i, w := range ws {
 		if i > 0 && (english.Prepositions.Has(w.Text) && w.Text != "of" || modifierStarts.Has(w.Text) ||
-			boundingModifiers.Has(w.Text) || countsBack(ws[i:]) || w.Text == "this" || w.Text == "these" ||
+			boundingModifiers.Has(w.Text) || countsBack(ws[i:]) ||
+			w.Text == "this" || w.Text == "these" || w.Text == "so" ||
 			inAny(w.Text, called) || stopsClause(ws[i-1].Stop)) {
 			rest = ws[i:]
 			break

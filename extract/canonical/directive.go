@@ -18,9 +18,23 @@ var directiveRules = []struct {
 	{[]string{"refer", "to", "me", "as"}, (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
 	{[]string{"stick", "to"}, (*claim).formOfAddress, "Stick to William from now on = form of address: william"},
 	{[]string{"stick", "with"}, (*claim).formOfAddress, "Stick with William from now on = form of address: william"},
+	{[]string{"i", "would", "like", "to", "be", "called"}, (*claim).formOfAddress,
+		"I'd like to be called Ann = form of address: ann"},
+	{[]string{"i", "want", "to", "be", "called"}, (*claim).formOfAddress,
+		"I want to be called Ann = form of address: ann"},
+	{[]string{"i", "would", "rather", "be", "called"}, (*claim).formOfAddress,
+		"I'd rather be called Ann = form of address: ann"},
+	{[]string{"i", "would", "prefer", "to", "be", "called"}, (*claim).formOfAddress,
+		"I'd prefer to be called Ann = form of address: ann"},
+	{[]string{"i", "would", "rather", "you", "called", "me"}, (*claim).formOfAddress,
+		"I'd rather you called me Ann = form of address: ann"},
+	{[]string{"i", "would", "rather", "you", "addressed", "me", "as"}, (*claim).formOfAddress,
+		"I'd rather you addressed me as Ann = form of address: ann"},
+	{[]string{"use"}, useName, "Use Ann from now on = form of address: ann"},
 	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
 	{[]string{"back", "to"}, languageAlone, "Back to English please = language of answers: english"},
 	{[]string{"go", "back", "to"}, languageAlone, "Go back to English = language of answers: english"},
+	{[]string{"let", "us", "switch", "to"}, languageAlone, "Let's switch to Greek = language of answers: greek"},
 	{[]string{"switch", "to"}, languageAlone, "Switch to German = language of answers: german"},
 	{[]string{"switch", "back", "to"}, languageAlone, "Switch back to German = language of answers: german"},
 	{[]string{"answer"}, answerLanguage, "Answer in French = language of answers: french"},
@@ -57,10 +71,14 @@ func (c *claim) directive() reading {
 // answerLength reads "Keep your answers short", "Answer in full detail" and "Be
 // brief".
 func answerLength(ws english.Words) reading {
+	if n := mannerWishes.Match(ws, 0); n > 0 && n < len(ws) { // "I want long answers"
+		ws = append(english.Words{{Text: "give"}}, ws[n:]...)
+	}
 	verb := ws.At(0)
 	// Of one answer, unless it says "answers".
 	single := verb == "give" || verb == "make" || verb == "write" || verb == "use"
-	if !answering.Has(verb) || len(ws) > maxClaimWords/2 || ws.Has("not") || single && !ws.Any(allAnswers) {
+	if !answering.Has(verb) || len(ws) > maxClaimWords/2 || ws.Has("not") || single && !ws.Any(allAnswers) ||
+		ofOneTask(ws) {
 		return reading{}
 	}
 	for i, w := range ws[1:] {
@@ -175,6 +193,14 @@ func languageAlone(c *claim, ws english.Words, standing bool) reading {
 		return answerLanguage(c, ws[1:], standing)
 	}
 	return answerLanguage(c, append(english.Words{{Text: "in"}}, ws...), standing)
+}
+
+// useName reads "Ann" after "use", which is a name only if it is a common one and the directive lasts.
+func useName(c *claim, ws english.Words, standing bool) reading {
+	if !standing || len(ws) != 1 || !givenNames.Has(ws[0].Text) {
+		return reading{}
+	}
+	return c.formOfAddress(ws, standing)
 }
 
 // useUnits reads "metric units" after "use".

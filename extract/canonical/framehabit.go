@@ -108,10 +108,16 @@ func narrows(rest english.Words) bool {
 // withFramed adds the claims of frames to those of the other rules, where these read
 // nothing of the attribute.
 func withFramed(found, framed []Claim) []Claim {
+	own := len(found)
 	for _, f := range framed {
 		same := func(c Claim) bool { return c.Attribute == f.Attribute && (c.Value == f.Value || c.Ended == f.Ended) }
-		if !slices.ContainsFunc(found, same) {
+		k := slices.IndexFunc(found, same)
+		switch {
+		case k < 0:
 			found = append(found, f)
+		case k >= own && found[k].Value == f.Value && !f.Ended:
+			// Of two frames one may tell of a change: "I'm with Tom now".
+			found[k].Changed = found[k].Changed || f.Changed
 		}
 	}
 	return found

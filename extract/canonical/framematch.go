@@ -26,7 +26,7 @@ var (
 	reachVerbs    = frameTables.Words("reach-verbs")
 	reachNouns    = frameTables.Words("reach-nouns")
 	numbered      = frameTables.Words("numbered")
-	transports    = frameTables.Words("transports")
+	transports    = frameTables.Variants("transports")
 	products      = frameTables.Variants("products")
 	later         = frameTables.Words("later")
 	denials       = frameTables.Words("denials")
@@ -39,6 +39,7 @@ var (
 	notTrades     = frameTables.Words("not-trades")
 	phraseEnds    = frameTables.Words("phrase-ends")
 	kin           = frameTables.Words("kin")
+	served        = frameTables.Words("served")
 )
 
 // slots are the values that a match of a frame has read, by the name of the slot. A thing
@@ -158,10 +159,10 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 	case "number":
 		return numberOf(ws)
 	case "transport":
-		if len(ws) != 1 || !transports.Has(ws[0].Text) {
+		if len(ws) != 1 {
 			return ""
 		}
-		return ws[0].Text
+		return transports.Of(ws[0].Text)
 	case "product":
 		return productOf(ws)
 	case "date":
@@ -170,6 +171,14 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 		return c.phoneNumber(ws)
 	case "email":
 		return c.emailAddress(ws)
+	case "maker", "provider":
+		if !goesOn(ws, rest) {
+			return c.firm(ws, name == "maker")
+		}
+	case "given":
+		if givenNames.Has(ws[0].Text) {
+			return c.firstName(ws)
+		}
 	case "address":
 		if goesOn(ws, rest) || !english.StartsWithDigit(ws[0].Text) {
 			return ""
@@ -177,6 +186,16 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 		return c.streetAddress(ws)
 	}
 	return ""
+}
+
+// firm is ws as a company that somebody is with: one that only those who work there are with ("I'm with Siemens"), or
+// else one that has customers ("I'm with Vodafone") or that no table has.
+func (c *claim) firm(ws english.Words, maker bool) string {
+	value := c.company(ws)
+	if givenNames.Has(ws[0].Text) || maker != (companies.Has(value) && !served.Has(value)) {
+		return ""
+	}
+	return value
 }
 
 // productOf is the kind and the name of a product that ws names, with what tells its model:

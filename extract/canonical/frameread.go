@@ -19,7 +19,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 		return nil
 	}
 	c.dwelling = all.Any(dwellings)
-	changed := tellsChange(all) || all.Has("new")
+	changed := c.changed || all.Has("new")
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
 	out = append(out, c.presupposed(all)...)
 	speaker, known := owner(""), false
@@ -36,6 +36,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			continue
 		}
 		v := verbPhrase{owner: o, subject: ok, bounded: s.bounded, plural: s.words.At(0) == "we"}
+		v.changed = c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords)
 		v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 		switch {
 		case ok:
@@ -49,7 +50,11 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			// Of another subject only what it does to the speaker or theirs is read.
 			known = false
 			out = append(append(out, c.byOther(s.words)...), c.appointed(s.words)...)
-			out = append(append(out, c.happening(s.words)...), c.befallen(s.words)...)
+			befallen := c.befallen(s.words)
+			if s.bounded { // "jazz annoys me when I work"
+				befallen = slices.DeleteFunc(befallen, func(c Claim) bool { return !c.Ended })
+			}
+			out = append(append(out, c.happening(s.words)...), befallen...)
 			out = append(out, c.nouns(all, s.from, s.to, false)...)
 			continue
 		}
@@ -130,6 +135,7 @@ type verbPhrase struct {
 	other   bool // the subject is somebody else, who does it to the speaker or theirs
 	listed  bool // the last of its things is one of a list
 	plural  bool // "we"
+	changed bool // a word of the clause tells of a change: "these days"
 }
 
 // framesAt are the claims of the frames that match at ws[i]: a thing in general gives way to what is more special.
@@ -329,7 +335,8 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	if len(s["product"]) > 0 {
 		kind, product, _ := strings.Cut(s["product"][0], ": ")
 		return []Claim{{
-			Attribute: v.owner.attribute("kind of " + kind), Value: product, Several: f.several, Changed: f.event,
+			Attribute: v.owner.attribute("kind of " + kind), Value: product, Several: f.several,
+			Changed: f.event || v.changed,
 		}}
 	}
 	for _, slot := range []string{"thing", "other"} {
@@ -372,8 +379,16 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	}
 	return []Claim{{
 		Attribute: v.owner.attribute(name), Value: value, Ended: f.ended, Several: f.several && !f.ended,
-		Changed: f.event && !f.ended,
+		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended,
 	}}
+}
+
+// takesPlace reports whether a state that is told as a new one takes the place of another one, as people have one way
+// to work and mostly one occupation: "these days I cycle to the office". Who does some field of work now may do it
+// beside.
+func (f *frame) takesPlace() bool {
+	return strings.HasPrefix(f.attribute, "commute") ||
+		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 }
 
 // attributesOfThing are the attributes that a frame of a thing stands for.

@@ -77,10 +77,11 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 	if diet != "" {
 		return Claim{Attribute: o.attribute("diet"), Value: diet}
 	}
-	if n := commuting.Match(ws, 0); n > 0 && len(ws) > n && transport.Has(ws[n].Text) {
-		return Claim{Attribute: o.attribute("commute"), Value: ws[n].Text, Several: true, Changed: c.changed}
+	if way := c.commute(o, ws); way.Attribute != "" {
+		return way
 	}
-	if n := couples.Match(ws, 0); n > 0 && o == "" && (n == len(ws) || afterCouple.Has(ws[n].Text)) {
+	if n := couples.Match(ws, 0); n > 0 && o == "" && (n == len(ws) || afterCouple.Has(ws[n].Text) ||
+		english.StartsWithDigit(ws[n].Text)) {
 		return Claim{Attribute: "marital status", Value: "dating"}
 	}
 	if isBe(ws.At(0)) && (ws.At(1) == "allergic" || ws.At(1) == "intolerant") && ws.At(2) == "to" {
@@ -100,6 +101,22 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		return Claim{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}
 	}
 	return Claim{}
+}
+
+// commute reads "commute by train" and "get to school by bus".
+func (c *claim) commute(o owner, ws english.Words) Claim {
+	n := commuting.Match(ws, 0)
+	if n == 0 || n == len(ws) || !transport.Has(ws[n].Text) {
+		return Claim{}
+	}
+	way := Claim{Attribute: o.attribute("commute"), Value: ws[n].Text, Several: true, Changed: c.changed}
+	if kind := transports.Of(way.Value); kind != "" {
+		way.Value = kind
+	}
+	if ws[:n].Any(schools) {
+		way.Attribute += " school"
+	}
+	return way
 }
 
 // habitWith are the claims of a habit verb and its object.

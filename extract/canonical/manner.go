@@ -7,24 +7,34 @@ import "github.com/memoryd/memoryd/extract/english"
 // enough: "be less formal with me", "so give me metric measurements from here on".
 
 var (
-	mannerVerbs   = themeTables.Words("manner-verbs")
-	mannerSides   = themeTables.Variants("manner-sides")
-	mannerTasks   = themeTables.Words("manner-tasks")
-	mannerDenies  = themeTables.Words("manner-denies")
-	mannerObjects = themeTables.Words("manner-objects")
+	mannerVerbs     = themeTables.Words("manner-verbs")
+	mannerSides     = themeTables.Variants("manner-sides")
+	mannerTasks     = themeTables.Words("manner-tasks")
+	mannerDenies    = themeTables.Words("manner-denies")
+	mannerObjects   = themeTables.Words("manner-objects")
+	mannerWishes    = themeTables.Phrases("manner-wishes")
+	allowing        = themeTables.Words("allowing")
+	allowedEnds     = themeTables.Phrases("allowed-ends")
+	taskLinks       = themeTables.Words("task-links")
+	taskDeterminers = themeTables.Words("task-determiners")
+	answerTimes     = themeTables.Words("answer-times")
+	wholeWords      = themeTables.Words("whole-words")
 )
 
 // opposite are the sides that a denied one stands for: "don't be so formal".
 var opposite = map[string]string{
-	"formal": "casual", "casual": "formal", "short": "long", "long": "short", "emojis": "none", "bullets": "none",
+	"formal": "casual", "casual": "formal", "short": "long", "long": "short", "emojis": "none", "bullets": "prose",
+	"prose": "bullets",
 }
 
 // manners names the manner of each side.
 var manners = map[string]string{
 	"formal": "tone", "casual": "tone", "short": "length of answers", "long": "length of answers", "metric": "units",
 	"imperial": "units", "celsius": "temperature unit", "fahrenheit": "temperature unit", "emojis": "emojis",
-	"bullets": "bullets",
+	"bullets": formatManner, "prose": formatManner,
 }
+
+const formatManner = "format of answers"
 
 // maxManner bounds the words of an instruction about a manner. A longer one is about one text.
 const maxManner = 16
@@ -32,20 +42,56 @@ const maxManner = 16
 // Manner reads an instruction that sets a manner of all answers, and gives its name and the side; "" if ws is none.
 func Manner(ws english.Words) (name, side string) {
 	ws, standing := withoutRequest(ws)
-	standing = standing || ws.StartWith("do", "not") || ws.At(0) == "never"
+	if name, side = mannerAllowed(ws); name != "" {
+		return name, side
+	}
+	standing = standing || ws.StartWith("do", "not") || ws.At(0) == "never" || ws.StartWith("no", "more") ||
+		ws.StartWith("stop", "with") || ws.StartWith("stop", "using")
 	verb := 0
 	for verb < len(ws) && (ws[verb].Text == "do" || ws[verb].Text == "always" || negations.Has(ws[verb].Text)) {
 		verb++
 	}
-	wishes := ws.StartWith("i", "would", "like") || ws.StartWith("i", "would", "prefer") || ws.StartWith("i", "prefer")
-	if len(ws) > maxManner || len(ws) < 2 || ws.Any(mannerTasks) || !wishes && !mannerVerbs.Has(ws.At(verb)) {
+	asks := mannerWishes.Match(ws, 0) > 0 || mannerVerbs.Has(ws.At(verb)) || ws.StartWith("no", "more")
+	if len(ws) > maxManner || len(ws) < 2 || ws.Any(mannerTasks) || ofOneTask(ws) || !asks {
 		return "", ""
 	}
-	name, side = mannerSide(ws, ws.Any(negations) || ws.Any(mannerDenies))
+	name, side = mannerSide(ws, ws.Any(negations) || ws.Any(mannerDenies) || ws.StartWith("no", "more"))
+	standing = standing || name == formatManner && ws.Has("me") // "write me plain paragraphs"
 	if name == "" || !standing && !ws.Any(answerNouns) && !ws.Any(mannerObjects) && !setsAlone(ws.At(verb), name) {
 		return "", ""
 	}
 	return name, side
+}
+
+// What is allowed with a bound, such as "in the group chat", says nothing of the answers to the speaker.
+
+// mannerAllowed reads "Emojis are fine after all" and "Bullet points are okay again".
+func mannerAllowed(ws english.Words) (name, side string) {
+	for i := 1; i <= min(2, len(ws)-2); i++ {
+		s := mannerSides.Of(ws[0].Text)
+		if s == "" || ws[i].Text != "are" || ws[0].Stop != 0 || !allowing.Has(ws[i+1].Text) {
+			continue
+		}
+		if rest := ws[i+2:]; len(rest) == 0 || ws[i+1].Stop != 0 || allowedEnds.Match(rest, 0) == len(rest) {
+			return manners[s], s
+		}
+	}
+	return "", ""
+}
+
+// ofOneTask reports whether an instruction is about one text or for a time: "write detailed answers for the FAQ page",
+// "give me long answers for the moment". "In your answers" and "for all questions" are about all of them.
+func ofOneTask(ws english.Words) bool {
+	for i := 1; i+1 < len(ws); i++ {
+		if !taskLinks.Has(ws[i].Text) || !taskDeterminers.Has(ws[i+1].Text) {
+			continue
+		}
+		noun := singular(ws.At(i + 2))
+		if !answerNouns.Has(noun) && !answerTimes.Has(noun) && !answerNouns.Has(singular(ws.At(i+3))) {
+			return true
+		}
+	}
+	return false
 }
 
 // mannerSide finds the first side that ws names; the other one if it is denied.
@@ -55,14 +101,16 @@ func mannerSide(ws english.Words, denied bool) (name, side string) {
 			return "", "" // "use 3 cups"
 		}
 		s := mannerSides.Of(ws[i].Text)
-		if s == "" || side != "" {
+		if s == "" || side != "" || ws[i].Text == "sentences" && !wholeWords.Has(ws.At(i-1)) {
 			continue
 		}
 		name, side = manners[s], s
 		if denied {
 			side = opposite[s]
 		}
-		if next := ws.At(i + 1); side == "" || name == "units" && (next == "for" || next == "from") {
+		next := ws.At(i + 1)
+		ofThings := name == formatManner && next == "of" // "lists of names"
+		if side == "" || ofThings || name == "units" && (next == "for" || next == "from") {
 			return "", ""
 		}
 	}

@@ -21,6 +21,9 @@ func withNames(text string, ws english.Words) english.Words {
 			beforeNames.Match(ws, i-2) == 2 && mayBeName(w) || beforeNames.Match(ws, i-3) == 3 && mayBeName(w) {
 			ws[i].Upper = true
 		}
+		if i > 0 && titles.Has(ws[i-1].Text) && ws[i-1].Stop == 0 && mayBeName(w) { // "dr patel"
+			ws[i-1].Upper, ws[i].Upper = true, true
+		}
 	}
 	return ws
 }

@@ -46,7 +46,7 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 	if all.Any(uncertainNouns) || all.Has("?") {
 		return nil
 	}
-	changed := tellsChange(all) || all.Has("new") || all.Has("again")
+	changed := c.changed || all.Has("new") || all.Has("again")
 	for i := from; i < to; i++ {
 		s, n := singleAt(all, i)
 		if n == 0 {

@@ -45,6 +45,10 @@ var predicateRulesByVerb = func() map[string]predicateRule {
 // predicate reads what follows "I" or "my sister".
 func (c *claim) predicate(o owner, ws english.Words) reading {
 	ws, perfect := withoutPerfect(ws)
+	for perfect && len(ws) > 2 && perfectAdverbs.Has(ws[0].Text) {
+		ws = ws[1:]
+		perfect = !completed.Has(ws[0].Text) // "have finally moved to Porto"
+	}
 	if len(ws) < 2 {
 		return reading{}
 	}
@@ -238,7 +242,8 @@ func (c *claim) maritalStatus(ws english.Words) reading {
 	if !maritalStatuses.Has(ws.At(0)) {
 		return reading{}
 	}
-	if len(ws) > 1 && (ws[1].Text != "to" && ws[1].Text != "from" || c.firstName(ws[2:]) == "") {
+	joined := len(ws) == 3 && ws[1].Text == "and" && ws[0].Stop == 0 // "single and lazy"
+	if len(ws) > 1 && !joined && (ws[1].Text != "to" && ws[1].Text != "from" || c.firstName(ws[2:]) == "") {
 		return reading{}
 	}
 	return reading{"marital status", ws[0].Text}

@@ -15,14 +15,24 @@ const minReachDigits = 7
 // reached gives how the speaker is reached, wherever the number or the address stands in a
 // fact that says so: "got a new sim, call me on 07700 900456".
 func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
-	if !tellsReach(all) || all.Any(uncertainNouns) || all.Any(negations) || all.Any(numbered) {
+	clauses, told := marked(all), false
+	var said english.Words // the clauses that tell of the number: "give it to the clinic if they ask" is another one
+	for _, ws := range clauses {
+		reaches := tellsReach(ws)
+		told = told || reaches
+		if reaches || slices.ContainsFunc(ws, func(w english.Word) bool { return english.StartsWithDigit(w.Text) }) {
+			said = append(said, ws...)
+		}
+	}
+	if !told || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
 		return nil
 	}
-	for _, w := range all {
+	changed = changed || becoming.Found(all)
+	for _, w := range said {
 		others := strings.HasSuffix(w.Text, "'s") || thirdPersons.Has(w.Text) ||
 			possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
-		if others || w.Text == "work" || w.Text == "office" ||
-			relation(singular(w.Text)) != "" || kin.Has(singular(w.Text)) {
+		if others || w.Text == "work" || w.Text == "office" || relation(singular(w.Text)) != "" ||
+			kin.Has(singular(w.Text)) {
 			return nil // "my mom's number", "she got a new number"
 		}
 	}
@@ -47,6 +57,18 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 	// Of two numbers the fact does not tell which one holds, so that none is read.
 	if len(out) > 1 {
 		return nil
+	}
+	return out
+}
+
+// marked are the parts of ws between its marks.
+func marked(ws english.Words) (out []english.Words) {
+	start := 0
+	for i := range ws {
+		if i+1 == len(ws) || stopsClause(ws[i].Stop) {
+			out = append(out, ws[start:i+1])
+			start = i + 1
+		}
 	}
 	return out
 }
@@ -84,26 +106,64 @@ func digits(s string) (n int) {
 	return n
 }
 
-// corrected gives the end of a value that is said to be wrong: "it's Elise, not Elisa".
+// corrected gives the end of a value that is said to be wrong: "it's Elise, not Elisa", "I meant cashews when I said
+// peanuts".
 func (c *claim) corrected(all english.Words) (out []Claim) {
-	for i := 1; i+1 < len(all); i++ {
+	for i := range all {
+		if n := misspoken.Match(all, i); n > 0 && i+n < len(all) && correctsAt(all, i, n) {
+			return c.wrongValue(all[i+n:])
+		}
 		// "Is not Ann" denies a statement, and corrects none.
-		if all[i].Text != "not" || inAny(all[i-1].Text, english.Auxiliaries, beForms) || all[i-1].Text == "do" {
+		if i == 0 || i+1 == len(all) || all[i].Text != "not" || inAny(all[i-1].Text, english.Auxiliaries, beForms) ||
+			all[i-1].Text == "do" {
 			continue
 		}
-		marked := stopsClause(all[i-1].Stop) || all[i-1].Text == "and"
-		if !correcting.Found(all) && !all[:i].StartWith("it", "is") && !marked {
+		said := all[min(i, english.SkipLeads(all)):i]
+		if correcting.Found(all) || said.StartWith("it", "is") || said.StartWith("that", "is") {
+			return c.wrongValue(all[i+1:])
+		}
+	}
+	return nil
+}
+
+// correctsAt reports whether "I said" at all[i], of n words, is what was wrong: the fact says what was meant instead.
+func correctsAt(all english.Words, i, n int) bool {
+	if all[:i].Has("meant") || all[i+n:].Has("meant") {
+		return true
+	}
+	// "Cashews when I said peanuts" has lost its "I meant".
+	says := func(w english.Word) bool { return english.Past(w.Text) || isBe(w.Text) || w.Text == "i" }
+	return i > 0 && i <= maxObjectWords && all[i].Text == "when" && !all[:i].Any(english.Pronouns) &&
+		!slices.ContainsFunc(all[:i], says)
+}
+
+// A claim may have a value as it is written, in the singular, or as a day and a month, and the correction knows nothing
+// of the attribute that it corrects.
+
+// wrongValue is the end of the value that ws begins with, in each form that claims have of it.
+func (c *claim) wrongValue(ws english.Words) (out []Claim) {
+	for len(ws) > 1 && (english.Articles.Has(ws[0].Text) || english.Prepositions.Has(ws[0].Text)) {
+		ws = ws[1:]
+	}
+	for k := range ws {
+		if isWrittenDate(ws[k]) || k > 0 && (stopsClause(ws[k-1].Stop) || ws[k].Text == "but" || ws[k].Text == "i") {
+			ws = ws[:k]
+			break
+		}
+	}
+	for n := min(len(ws), maxObjectWords); n > 0; n-- {
+		v := ws[:n]
+		if goesOn(v, ws[n:]) || v.Any(english.Pronouns) || v.Any(english.StopWords) {
 			continue
 		}
-		ws := all[i+1:]
-		for len(ws) > 1 && (english.Articles.Has(ws[0].Text) || english.Prepositions.Has(ws[0].Text)) {
-			ws = ws[1:]
-		}
-		for n := min(len(ws), maxObjectWords); n > 0; n-- {
-			if !goesOn(ws[:n], ws[n:]) && !ws[:n].Any(english.Pronouns) && !ws[:n].Any(english.StopWords) {
-				return []Claim{{Attribute: valueAttribute + ws[:n].String(), Value: held, Ended: true}}
+		var forms []string
+		for _, value := range []string{v.String(), monthAndDay(c, v), c.plainValue(v, maxValueWords)} {
+			if value != "" && !slices.Contains(forms, value) {
+				forms = append(forms, value)
+				out = append(out, Claim{Attribute: valueAttribute + value, Value: held, Ended: true})
 			}
 		}
+		return out
 	}
 	return nil
 }
@@ -116,6 +176,9 @@ const valueAttribute = "value "
 func withValues(claims []Claim) []Claim {
 	seen := map[string]bool{}
 	for _, c := range claims {
+		if _, what, found := strings.Cut(c.Attribute, "has allergy to "); found {
+			c.Value = what // "I meant hazelnuts, not walnuts"
+		}
 		if c.Ended || c.Value == held || c.Value == "" || seen[c.Value] || c.Value == liked || c.Value == disliked ||
 			maritalStatuses.Has(c.Value) || c.Value == "dating" {
 			continue

@@ -45,7 +45,9 @@ func (c *claim) taste(ws english.Words) []Claim {
 	if what == "" || stopsClause(ws[len(ws)-len(rest)-1].Stop) && len(rest) > 0 {
 		return nil
 	}
-	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: len(rest) > 0}
+	// A reason or a beginning bounds nothing: "I can't stand olives since that jar".
+	bounded := len(rest) > 0 && !reasons.Has(rest[0].Text)
+	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded}
 	head := what[strings.LastIndex(what, " ")+1:]
 	switch {
 	case taste.Narrow:
@@ -55,6 +57,24 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
 	}
 	return []Claim{taste}
+}
+
+// favoriteThing reads "Sushi is my favorite thing ever": who has it as a favorite likes it. What follows bounds the
+// liking ("to code to"), and a favorite color tells of none.
+func (c *claim) favoriteThing() []Claim {
+	ws := c.words
+	for i := 1; i <= min(maxObjectWords, len(ws)-4); i++ {
+		head := ws[i+3].Text
+		if !isBe(ws[i].Text) || !ws[i+1:].StartWith("my", "favorite") || isColorNoun(head) ||
+			favoriteQualifiers.Has(head) && head != "thing" {
+			continue
+		}
+		if what := wholeObject(ws[:i]); what != "" && !english.Articles.Has(ws[0].Text) {
+			bounded := i+4 < len(ws) && ws[i+4].Text != "ever"
+			return []Claim{{Attribute: "taste of " + what, Value: liked, Narrow: bounded}}
+		}
+	}
+	return nil
 }
 
 // instruction reads what the agent is told to do in all answers, or to do no

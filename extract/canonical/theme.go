@@ -214,8 +214,8 @@ func (t *theme) turns(o *theme, n *themeNoun) bool {
 
 // turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds.
 func (t *theme) turnsTaste(o *theme, n, m *themeNoun) bool {
-	return t.taste*o.taste < 0 && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 && len(m.mods) == 0 &&
-		within(stemsBehind(m), t.words)
+	return t.taste*o.taste < 0 && !o.loose && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 &&
+		len(m.mods) == 0 && within(stemsBehind(m), t.words)
 }
 
 // endsBy reports whether the end that t tells of can end what o says of m: only a plan is canceled, only what somebody

@@ -255,9 +255,15 @@ func (t *theme) readVerb(subject, ws english.Words, verb int) {
 
 // readTime reads whether a clause is bounded in time: "in summer" leaves a taste as it is else, "for a week" passes.
 func (t *theme) readTime(ws english.Words) {
-	t.narrow = slices.ContainsFunc(ws, func(w english.Word) bool {
-		return inAny(w.Text, seasons, boundingModifiers) || english.DateWords.Has(singular(w.Text))
-	})
+	for i, w := range ws {
+		if i > 0 && reasons.Has(w.Text) {
+			break // "since that jar"
+		}
+		// "Not" belongs to the verb: "I can not stand olives". One of several bounds: "I can not stand that cat".
+		one := w.Text == "this" || w.Text == "that" || w.Text == "those"
+		t.narrow = t.narrow || one || w.Text != "not" && inAny(w.Text, seasons, boundingModifiers) ||
+			i > 2 && servedAs.Has(w.Text) || english.DateWords.Has(singular(w.Text))
+	}
 	t.loose = t.loose || forMonth(ws) || ws.Has("for") && ws.Any(shortSpans) ||
 		t.negated && !t.anymore && (ws.Has("will") || ws.Has("would"))
 }

@@ -1,0 +1,94 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// People put words before the subject of a statement, and say "have got", which hides the statement from tables that
+// begin with its subject. prepared folds these forms for all of them.
+//
+//   - A reason or a beginning bounds nothing: "After all the noise we moved to Ghent". A time that comes again does, so
+//     it stays: "On Fridays I cycle to work".
+//   - Words such as "these days" tell that another state held before, so that a state that is told with them takes the
+//     place of an older one of its kind.
+//   - "Me and Tom" is "Tom and I".
+//
+// The canonical text of a fact keeps the words as they are, since the reason is part of what was said.
+
+var (
+	openings       = tables.Phrases("openings")
+	changeOpenings = tables.Phrases("change-openings")
+	gotten         = tables.Words("gotten")
+)
+
+// maxOpening bounds the words before a subject: "after all that trouble with the landlord".
+const maxOpening = 8
+
+// prepared is the words of a fact with its subject in front: "I moved to Ghent" of "After all the noise I moved to
+// Ghent", and "we have Netflix" of "we've got Netflix". It reports whether the words before the subject tell of a
+// change: "these days".
+func prepared(ws english.Words) (rest english.Words, changed bool) {
+	ws = withSpeakerLast(withoutGot(ws))
+	n := changeOpenings.Match(ws, 0)
+	changed = n > 0
+	n = max(n, openings.Match(ws, 0))
+	if n == 0 && frontOpeners.Has(ws.At(0)) && ws.At(1) != "all" {
+		n = 1
+	}
+	if n == 0 {
+		return afterFrontTime(ws), false
+	}
+	for i := n; i < min(len(ws), maxOpening); i++ {
+		w := ws[i].Text
+		// "After a row with my boss I quit": the first "my" is none of the subject.
+		begins := w == "i" || w == "we" ||
+			(w == "my" || w == "our") && !inAny(ws[i-1].Text, english.Prepositions, frontOpeners)
+		if begins && i+2 < len(ws) {
+			return ws[i:], changed
+		}
+		// "Since I moved, …" has a subject of its own, and another statement is more than an opening.
+		if inAny(w, english.Pronouns, links) && w != "this" || strings.ContainsRune(".;:!?", ws[i].Stop) {
+			break
+		}
+	}
+	return ws, false
+}
+
+// withoutGot folds the British possession. After "got" a participle or "to" may follow, which tells of something else.
+// It is ws with "have" for "have got", where a thing follows: "we have got Netflix", but not "I have got to
+// go" and "I have got married".
+func withoutGot(ws english.Words) english.Words {
+	for i := 1; i+1 < len(ws); i++ {
+		if ws[i].Text != "got" || ws[i-1].Text != "have" && ws[i-1].Text != "has" {
+			continue
+		}
+		next := ws[i+1]
+		if next.Upper || english.StartsWithDigit(next.Text) || gotten.Has(next.Text) ||
+			inAny(next.Text, english.Articles, possessives) {
+			return slices.Concat(ws[:i], ws[i+1:])
+		}
+	}
+	return ws
+}
+
+// withSpeakerLast lets the rules find the speaker where a clause is cut at "and": "Tom" and "I broke up".
+// It is ws with "Tom and I" for "me and Tom" and "Tom and me" before a verb.
+func withSpeakerLast(ws english.Words) english.Words {
+	n := pairAt(ws)
+	if n == 0 {
+		return ws
+	}
+	out := slices.Clone(ws)
+	if ws[0].Text != "me" {
+		out[n-1].Text = "i"
+		return out
+	}
+	// The words keep their order in the text.
+	end := ws[n-1].End
+	pair := append(slices.Clone(ws[2:n]), english.Word{Text: "and", Start: end, End: end},
+		english.Word{Text: "i", Start: end, End: end})
+	return append(pair, out[n:]...)
+}
