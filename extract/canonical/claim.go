@@ -64,6 +64,7 @@ func (c *Claim) changesValue(o *Claim) bool {
 		after, _ := strconv.Atoi(c.Value)
 		return c.Changed && after-before > 0 && after-before <= maxYears
 	}
+	// Two phone numbers are of no size.
 	sized := strings.Contains(" "+c.Attribute, " one ") && !strings.HasSuffix(c.Attribute, " phone")
 	if sized && !near(c.Value, o.Value) {
 		return false // a loan and its rate, a month's pay and a year's

@@ -189,7 +189,8 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 			r = c.newJob()
 		}
 		if r.ok() {
-			out = append(out, v.dates([]Claim{{Attribute: r.attribute, Value: r.value}})...)
+			turned := predicate.At(0) == "turned" // an age that is told as an event is the latest one
+			out = append(out, v.dates([]Claim{{Attribute: r.attribute, Value: r.value, Changed: turned}})...)
 			if kind, ok := strings.CutSuffix(r.attribute, " name"); ok && pets.Has(kind) {
 				out = append(out, Claim{Attribute: beingAttribute + r.value, Value: held})
 			}

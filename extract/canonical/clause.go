@@ -77,6 +77,9 @@ func withoutPair(ws english.Words) english.Words {
 // maxPairWords bounds a subject such as "Tom from the climbing gym and I".
 const maxPairWords = 8
 
+// In a text without capitals the name must be a common one; see withNames. "Me" joins a name in the subject alone, so a
+// verb must follow: "between Tom and me" is none.
+
 // pairAt is the number of words of a subject that is somebody and the speaker: "Tom and I", "me and Tom", "Tom from
 // work and I"; 0 if ws begins with none.
 func pairAt(ws english.Words) int {

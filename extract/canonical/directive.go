@@ -195,6 +195,8 @@ func languageAlone(c *claim, ws english.Words, standing bool) reading {
 	return answerLanguage(c, append(english.Words{{Text: "in"}}, ws...), standing)
 }
 
+// A name in an order about one text, such as "use Elizabeth in the form", is no form of address.
+
 // useName reads "Ann" after "use", which is a name only if it is a common one and the directive lasts.
 func useName(c *claim, ws english.Words, standing bool) reading {
 	if !standing || len(ws) != 1 || !givenNames.Has(ws[0].Text) {

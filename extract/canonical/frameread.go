@@ -55,6 +55,9 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 				befallen = slices.DeleteFunc(befallen, func(c Claim) bool { return !c.Ended })
 			}
 			out = append(append(out, c.happening(s.words)...), befallen...)
+			if !s.bounded {
+				out = append(out, c.runsBy(s.words)...)
+			}
 			out = append(out, c.nouns(all, s.from, s.to, false)...)
 			continue
 		}
@@ -150,6 +153,11 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
+			if strings.HasPrefix(f.attribute, "dose of ") && len(s["thing"]) > 0 && ws[i:i+n].Has("of") {
+				if _, ok := singles[s["thing"][0]]; ok {
+					continue // "raised the rent of the neighbors"
+				}
+			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))
 			if v.negated || v.ended {
 				claims = asEnded(claims)
@@ -233,6 +241,9 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	// "Have lived in Porto" tells of the past unless a span follows that reaches the present.
 	if v.perfect && !f.event && !v.be && !slices.Contains(f.tokens[0].words, "be") && !rest.Any(spanning) {
 		return true
+	}
+	if f.ended && strings.HasSuffix(f.attribute, "name") && rest.At(0) == "off" {
+		return true // "took my husband's name off the list"
 	}
 	// A list has more than one value, and so no single one that another takes the place of.
 	status := strings.HasPrefix(f.attribute, "marital")
@@ -355,6 +366,12 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 				claim := Claim{Attribute: v.owner.attribute(attribute + after), Ended: f.ended}
 				claim.Value = f.valueOf(attribute)
 				claim.Loose = !f.event && before == "goal of "
+				if f.ended && after != "" {
+					claim.Value = "" // "we renamed the dog"
+				}
+				if single, ok := singles[thing]; ok && before == "dose of " && single.kind == "number" {
+					claim.Attribute = v.owner.attribute(single.attribute) // "the landlord raised the rent"
+				}
 				if value := slices.Concat(s["number"], s["date"]); len(value) > 0 {
 					claim.Value, claim.Several, claim.Changed = value[0], f.several, f.event
 				} else if f.ended && before == "date of " {
@@ -387,7 +404,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 // to work and mostly one occupation: "these days I cycle to the office". Who does some field of work now may do it
 // beside.
 func (f *frame) takesPlace() bool {
-	return strings.HasPrefix(f.attribute, "commute") ||
+	return strings.HasPrefix(f.attribute, "commute") || strings.HasPrefix(f.attribute, "meal ") ||
 		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 }
 

@@ -22,12 +22,31 @@ func (c *claim) presupposed(all english.Words) []Claim {
 			}
 			return out
 		}
+		// "My job at Acme" tells where somebody works, and "my account is at Acme" with whom they are.
+		if w == "my" && jobNouns.Has(all[i+1].Text) && !all.Any(pastBe) && !all.Any(negations) && i+3 < len(all) &&
+			(all[i+2].Text == "at" || all[i+2].Text == "with") {
+			return jobAt(c, all[i+3:])
+		}
 		// "My two cats": how many, which only a fact that tells of a change replaces.
 		if n := numberOf(all[i+1:]); (w == "my" || w == "our") && n != "" && i+2 < len(all) &&
 			english.StartsWithDigit(all[i+1].Text) {
 			for _, name := range c.thingNames(all[i+2:i+3], all[i+3:]) {
 				return []Claim{{Attribute: "count " + name, Value: n, Several: true, Loose: true}}
 			}
+		}
+	}
+	return nil
+}
+
+// jobAt reads "Acme, which bores me" and "a travel agency" behind "my job at".
+func jobAt(c *claim, ws english.Words) []Claim {
+	for n := min(len(ws), maxNameWords); n > 0; n-- {
+		value := c.company(ws[:n])
+		if value == "" && !goesOn(ws[:n], ws[n:]) && english.Articles.Has(ws[0].Text) {
+			value = wholeObject(ws[:n])
+		}
+		if value != "" {
+			return []Claim{{Attribute: "employer", Value: value, Several: true, Loose: true}}
 		}
 	}
 	return nil
@@ -96,6 +115,47 @@ func (c *claim) appointed(ws english.Words) []Claim {
 	return nil
 }
 
+// People name the programs and firms that they depend on with a thing of theirs as the subject, and later what they
+// changed to with themselves as the subject: "I switched from Selenium to Playwright". The claim is loose: nothing but
+// the end of that thing ends it.
+
+// runsBy reads "our tests run on Selenium" and "my account is with ING": what the speaker has to do with until they
+// change to something else.
+func (c *claim) runsBy(ws english.Words) (out []Claim) {
+	if w := ws.At(0); w != "my" && w != "our" || ws.Any(negations) || ws.Any(uncertain) {
+		return nil
+	}
+	for k := 1; k < min(len(ws)-1, maxNounWords); k++ {
+		n := accountAt.Match(ws, k)
+		bank := n > 0
+		if k > 1 && n == 0 {
+			n = runsOn.Match(ws, k)
+		}
+		noun := singular(ws[k-1].Text)
+		if n == 0 || k+n >= len(ws) || !bank && (relation(noun) != "" || persons.Has(noun) && noun != "team" ||
+			ws[k-1].Stop != 0 || ws[1:k].Any(english.Prepositions)) {
+			continue
+		}
+		rest := ws[k+n:]
+		for m := min(len(rest), maxObjectWords); m > 0; m-- {
+			names := c.thingNames(rest[:m], rest[m:])
+			if len(names) == 0 || !c.capital(rest[m-1]) {
+				continue
+			}
+			for _, name := range names {
+				out = append(out, Claim{Attribute: "habit of " + name, Value: held, Loose: true})
+			}
+			if bank {
+				bank := Claim{Attribute: "bank thing", Value: names[0], Several: true, Changed: c.changed}
+				out = append(out, bank)
+			}
+			return out
+		}
+		return nil
+	}
+	return nil
+}
+
 // happening reads what happens to something of the speaker's: "my job got cut".
 func (c *claim) happening(ws english.Words) []Claim {
 	if w := ws.At(0); w != "my" && w != "our" && w != "the" || len(ws) < 3 {
@@ -110,6 +170,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 	if ws.Any(uncertain) {
 		return nil
 	}
+	lately := passes(ws) || ws.Has("lately") // it may pass
 	for k := 1; k < min(len(ws), maxSlotWords); k++ {
 		at := k
 		// A form of "be" belongs to what befalls it: "the trip is off".
@@ -125,9 +186,9 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 		switch {
 		case len(names) == 0:
 		case slices.ContainsFunc(charms, whole):
-			return []Claim{{Attribute: "taste of " + names[0], Value: liked}}
+			return []Claim{{Attribute: "taste of " + names[0], Value: liked, Narrow: lately}}
 		case slices.ContainsFunc(repels, whole):
-			return []Claim{{Attribute: "taste of " + names[0], Value: disliked}}
+			return []Claim{{Attribute: "taste of " + names[0], Value: disliked, Narrow: lately}}
 		case slices.ContainsFunc(demises, whole) && !byPerson(ws[:k], rest):
 			// Without a determiner it must be short, or it may be about any thing: "Trains are sold".
 			first := ws[0].Text
@@ -219,29 +280,86 @@ func (c *claim) counted(ws english.Words) []Claim {
 	return nil
 }
 
-// countNow reads "so we have just one car" and "the number of my grandchildren has gone up to 5".
+// countNow reads "so we have just one car", "that leaves three cats" and "the number of my grandchildren has gone up to
+// 5". "There are two cars in our family" tells of no change.
+//
+// People seldom say whose children they count, so the words around the number must leave no other owner: "three kids in
+// my class" are the speaker's in another sense, and "three cats on the roof" may be anybody's.
 func countNow(ws english.Words) []Claim {
+	if ws.Any(negations) || ws.Any(uncertain) {
+		return nil
+	}
 	for i := 0; i+2 < len(ws); i++ {
 		n := ws[i+1].Text
 		if n == "one" {
 			n = "1"
 		}
 		noun := singular(ws[i+2].Text)
-		if w := ws[i].Text; (w == "just" || w == "only") && isNumber(n) && countable.Has(noun) &&
-			(ws[:i].Has("have") || ws[:i].Has("own")) && !ws.Any(negations) && !ws.Any(uncertain) {
-			return []Claim{{Attribute: "count " + countName(noun), Value: n, Changed: true}}
+		if isNumber(n) && countable.Has(noun) {
+			told := Claim{Attribute: "count " + countName(noun), Value: n}
+			if out := countStands(told, ws, i); out != nil {
+				return out
+			}
 		}
 		if ws[i:].StartWith("number", "of", "my") || ws[i:].StartWith("number", "of", "our") {
-			last := ws[len(ws)-1].Text
-			for k := i + 4; k+1 < len(ws); k++ {
-				if ws[k].Text == "to" && isNumber(ws[k+1].Text) {
-					last = ws[k+1].Text
-				}
-			}
-			if noun := singular(ws.At(i + 3)); isNumber(last) && countable.Has(noun) {
-				return []Claim{{Attribute: "count " + countName(noun), Value: last, Changed: true}}
-			}
+			return countTold(ws[i+3:])
 		}
+	}
+	return nil
+}
+
+// countStands gives the claim told of a number and a noun at ws[i+1], by the words around them. It has none if they may
+// be of somebody else's.
+func countStands(told Claim, ws english.Words, i int) []Claim {
+	before, rest := ws[i].Text, ws[i+3:]
+	few := before == "just" || before == "only"
+	changed, several := told, told
+	changed.Changed = true
+	several.Several, several.Loose = true, true
+	if few && (ws[:i].Has("have") || ws[:i].Has("own")) {
+		return []Claim{changed}
+	}
+	if !onlyOf(rest, keptBy) {
+		return nil
+	}
+	// "That makes three", "which leaves only two", "that is three cats now".
+	adds := func(w string) bool { return w == "makes" || w == "leaves" }
+	comes := i < 4 && (adds(before) || few && (ws[:i].Has("makes") || ws[:i].Has("leaves")) ||
+		ws[:i+1].StartWith("that", "is"))
+	isNew := few || rest.Has("now") || rest.Has("left")
+	there := ws[0].Text == "there" && isBe(ws.At(1)) && i <= 2
+	switch {
+	case few && isBe(rest.At(0)) && rest.At(1) == "left", comes && (isNew || ws[0].Text == "that"), there && isNew:
+		return []Claim{changed}
+	case there && (rest.Has("our") || rest.Has("my")):
+		return []Claim{several}
+	}
+	return nil
+}
+
+// onlyOf reports whether all words of ws up to its first mark are in s.
+func onlyOf(ws english.Words, s english.Set) bool {
+	for i, w := range ws {
+		if i > 0 && stopsClause(ws[i-1].Stop) {
+			break
+		}
+		if !s.Has(w.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+// countTold reads "grandchildren has gone up to 5" behind "the number of my".
+func countTold(ws english.Words) []Claim {
+	last := ws.At(len(ws) - 1)
+	for k := 1; k+1 < len(ws); k++ {
+		if ws[k].Text == "to" && isNumber(ws[k+1].Text) {
+			last = ws[k+1].Text
+		}
+	}
+	if noun := singular(ws.At(0)); isNumber(last) && countable.Has(noun) {
+		return []Claim{{Attribute: "count " + countName(noun), Value: last, Changed: true}}
 	}
 	return nil
 }

@@ -90,7 +90,10 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		}
 	}
 	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
-		return Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
+		only := len(withoutChange(ws)) == n+1 // not "at 7 on weekends"
+		time := Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
+		time.Changed = c.changed && only
+		return time
 	}
 	for k := 3; k < min(len(ws), 7) && isBe(ws.At(0)) && ws.At(1) == "in"; k++ {
 		if what := object(ws[2:k]); what != "" && departments.Has(ws[k].Text) {

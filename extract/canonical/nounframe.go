@@ -106,10 +106,34 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 	case mine && setVerbs(all[:k]):
 		claim.Value, claim.Changed = c.valueSet(s.kind, after), true
 	}
+	alone := k > 0 && (k == 1 || stopsClause(all[k-2].Stop)) // "Beat my 10k record"
+	bested := (subject || alone) && strings.HasPrefix(s.attribute, "one record") && besting.Has(before) &&
+		!all[:k].Any(uncertain)
+	if claim.Value == "" && mine && bested {
+		claim.Value, claim.Changed = recordBehind(after), true
+	}
 	if claim.Value == "" && mine {
 		claim.Value = c.valueBefore(all[:k], s.kind)
 	}
 	return claim, claim.Value != ""
+}
+
+// A number without a unit behind a record may be of anything ("my 10k record at 42"), so that it needs a colon or a
+// unit of time or weight.
+
+// recordBehind is the time behind a record that was beaten: "my 10k record today: 46:31".
+func recordBehind(ws english.Words) string {
+	for i := range min(len(ws), maxBehind) {
+		if isDate(ws[i].Text) || !english.StartsWithDigit(ws[i].Text) {
+			continue
+		}
+		next := ws.At(i + 1)
+		if strings.Contains(ws[i].Text, ":") || next == "minutes" || next == "min" || next == "kg" || next == "kilos" {
+			return numberOf(ws[i:])
+		}
+		return ""
+	}
+	return ""
 }
 
 // mention is how a fact names a thing.

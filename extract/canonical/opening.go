@@ -30,6 +30,9 @@ const maxOpening = 8
 // prepared is the words of a fact with its subject in front: "I moved to Ghent" of "After all the noise I moved to
 // Ghent", and "we have Netflix" of "we've got Netflix". It reports whether the words before the subject tell of a
 // change: "these days".
+//
+// A time that may come again ("on Mondays") stays, and so does all before a subject that is a clause of its own: "since
+// my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
 	ws = withSpeakerLast(withoutGot(ws))
 	n := changeOpenings.Match(ws, 0)

@@ -16,6 +16,7 @@ import (
 type behind struct{ link, stem string }
 
 var (
+	tasks      = themeTables.Words("tasks")
 	telling    = themeTables.Words("telling")
 	exchanging = themeTables.Words("exchanging")
 	deaths     = themeTables.Words("deaths")
@@ -55,6 +56,9 @@ func (t *theme) same(o *theme, n, m *themeNoun) bool {
 
 // endsAnother reports whether c of f ends a thing that shares only its noun with those of o.
 func (f *Form) endsAnother(o *Form, c *Claim) bool {
+	if c.Value == "" && (strings.HasSuffix(c.Attribute, "last name") || strings.HasSuffix(c.Attribute, "surname")) {
+		return false // "my husband's name" is the speaker's from then on
+	}
 	met, attribute, taste := false, strings.Fields(c.Attribute), strings.Contains(c.Attribute, "taste of ")
 	for i := range f.themes {
 		t := &f.themes[i]

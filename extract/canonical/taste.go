@@ -47,7 +47,7 @@ func (c *claim) taste(ws english.Words) []Claim {
 	}
 	// A reason or a beginning bounds nothing: "I can't stand olives since that jar".
 	bounded := len(rest) > 0 && !reasons.Has(rest[0].Text)
-	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded}
+	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
 	head := what[strings.LastIndex(what, " ")+1:]
 	switch {
 	case taste.Narrow:

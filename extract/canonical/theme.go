@@ -127,6 +127,8 @@ type theme struct {
 	owns    bool
 	narrow  bool // bounded in time: "in summer"
 	verb    string
+	todo    string   // the stem of the verb of what is still to be done: "I still need to renew my passport"
+	did     string   // that of what was done
 	seeks   bool     // looking for it
 	changed bool     // "changed my goal"
 	listed  bool     // the things are a list
@@ -151,6 +153,7 @@ type themeNoun struct {
 	name     bool
 	behind   bool // a preposition stands before it
 	activity bool // "renovating"
+	marked   bool // a mark stands between the noun before it and it
 }
 
 // themeValue is a value of a kind in a clause: a day, a number of a unit.
@@ -186,6 +189,9 @@ func (t *theme) endsNoun(o *theme, i, k int) bool {
 		return target && o.seeks && slices.Contains(t.ends, "find") && t.endsBy(o, m)
 	}
 	if target && (!n.one || o.seeks) && t.endsBy(o, m) {
+		return true
+	}
+	if o.todo != "" && t.did == o.todo && !n.one && !n.behind && !m.behind && within(m.mods, t.words) {
 		return true
 	}
 	if !within(stemsBehind(n), o.words) {
@@ -315,8 +321,8 @@ func within(a, b []string) bool {
 
 // changes reports whether t may end others.
 func (t *theme) changes() bool {
-	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.again || t.negated || t.cued || t.set || t.wrong ||
-		t.moved || t.changed || len(t.not) > 0 || t.taste != 0)
+	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
+		t.wrong || t.moved || t.changed || len(t.not) > 0 || t.taste != 0)
 }
 
 // Changing reports whether f tells that something of the speaker or theirs ends or is so again.

@@ -77,6 +77,9 @@ func nounOf(ws english.Words, start, end int, run []string) themeNoun {
 	last := len(run) - 1
 	n := themeNoun{stem: run[last], mods: slices.Clone(run[:last]), name: ws[end-1].Upper}
 	n.plural = singular(ws[end-1].Text) != ws[end-1].Text
+	for i := start - 1; i >= 0 && themeStem(ws[i].Text) == "" || i == start-1 && i >= 0; i-- {
+		n.marked = n.marked || stopsClause(ws[i].Stop)
+	}
 	n.apart, n.activity = tellsApart(ws, start, end), endsInIng(ws[end-1].Text)
 	if start > 0 {
 		before := ws[start-1].Text

@@ -28,9 +28,7 @@ const maxWindows = 6
 
 // themes reads the clauses of a fact as themes.
 func (c *claim) themes(all english.Words) (out []theme) {
-	all = slices.DeleteFunc(c.withoutQuotes(c.withoutNoteMarks(slices.Clone(all))), func(w english.Word) bool {
-		return isDate(w.Text)
-	})
+	all = withoutDates(c.withoutQuotes(c.withoutNoteMarks(slices.Clone(all))))
 	if len(all) == 0 || len(all) > maxFramedWords {
 		return nil
 	}
@@ -48,6 +46,8 @@ func (c *claim) themes(all english.Words) (out []theme) {
 			out[len(out)-1].not = append(out[len(out)-1].not, stemsOf(s.words)...)
 			continue
 		}
+		timed := timeBefore(s.words)
+		s.words = s.words[timed:]
 		o, subject, predicate, ok := c.themeSubject(s.words, i == 0)
 		if !ok && known && s.linked && !inAny(s.words.At(0), english.Pronouns, english.Articles, others) {
 			o, subject, predicate, ok = before, nil, s.words, true
@@ -62,6 +62,9 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		w := s.words.At(0)
 		t.mine = o != "" || w == "i" || w == "we" || w == "my" || w == "our" || w == "no"
 		t.unreal = unreal
+		if timed > 0 {
+			t.setTimed()
+		}
 		t.loose = t.loose || doubt || s.bounded || passing && (t.negated || len(t.ends) > 0)
 		t.listed = t.listed || s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 		if len(t.nouns) > 0 {
@@ -69,6 +72,44 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		}
 	}
 	return out
+}
+
+// setTimed notes that a time stands before the subject of a clause. "On Mondays I drink no coffee any more" leaves the
+// other days, so it ends nothing, and "in May we fly to Iceland" is a plan.
+func (t *theme) setTimed() {
+	t.narrow = true
+	t.pending = t.pending || goings.Has(t.verb)
+	t.loose = t.loose || t.negated || t.again
+}
+
+// withoutDates is ws without the dates that notes add, whose marks go to the words before them.
+func withoutDates(ws english.Words) (out english.Words) {
+	for _, w := range ws {
+		last := len(out) - 1
+		switch {
+		case !isDate(w.Text):
+			out = append(out, w)
+		case last >= 0 && out[last].Stop == 0:
+			out[last].Stop = w.Stop
+		}
+	}
+	return out
+}
+
+// timeBefore is the number of words of a time before the subject of a clause: "in August I…", "Tuesdays we…". It is 0
+// if the clause begins with anything else.
+func timeBefore(ws english.Words) int {
+	for k := 0; k+2 < min(len(ws), maxOpening); k++ {
+		w := ws[k].Text
+		switch {
+		case w == "i" || w == "we" || w == "my" || w == "our":
+			return k
+		case !inAny(w, english.DateWords, english.WeakDateWords, english.Articles, seasons, timeStarts) &&
+			!inAny(singular(w), english.DateWords, english.Periods) && !english.StartsWithDigit(w):
+			return 0
+		}
+	}
+	return 0
 }
 
 // withoutAfterAll is ws with "anymore" for "after all", as "after" would begin a clause.
@@ -244,6 +285,7 @@ func (t *theme) readVerb(subject, ws english.Words, verb int) {
 		v == "had"
 	t.past = before.Has("did") || before.Has("had") || !perfect && was
 	t.pending = ws.Any(pending) || subject.Any(pending) || len(subject) > 0 && (ws.Has("on") || ws.Has("in"))
+	t.readTask(subject, ws, verb)
 	t.verb, t.owns, t.seeks = v, owning.Has(v), ws.Any(seeking)
 	for i := 0; i < min(len(ws), 4); i++ {
 		w := ws[i].Text
@@ -251,6 +293,54 @@ func (t *theme) readVerb(subject, ws english.Words, verb int) {
 		t.moved = t.moved || themeMovers.Has(w)
 		t.changed = t.changed || changers.Has(w) && possessives.Has(ws.At(i+1))
 	}
+}
+
+// A task is told with "still" or as something that must be done, and its end in the past or the perfect, with the same
+// verb and the same thing. Another thing, a part of it or somebody else's are other tasks, and what is done almost or
+// not at all is no end; see theme.loose.
+
+// readTask reads what is still to be done once, or what was done: "I still need to renew my passport" and "I've renewed
+// my passport". A task that comes again and again is never done for good.
+func (t *theme) readTask(subject, ws english.Words, verb int) {
+	if again := ws.Has("every") || ws.Has("each") || ws.Has("daily") || ws.Has("always"); again || t.negated {
+		return
+	}
+	for i := 0; i+2 < min(len(ws), 6); i++ {
+		n := 0
+		switch must := tasks.Has(ws[i].Text); {
+		case must && ws[i+1].Text == "to":
+			n = 2
+		case ws[i].Text == "must":
+			n = 1
+		}
+		if n > 0 && ws.Has("still") {
+			t.todo = verbStem(ws[i+n].Text)
+			return
+		}
+	}
+	if v := ws[verb].Text; english.Past(v) && verb < 3 && len(subject) == 0 {
+		t.did = verbStem(v)
+	} else if last := ws[len(ws)-1].Text; len(subject) > 0 && isBe(ws[0].Text) && english.Past(last) {
+		t.did = verbStem(last) // "my taxes are filed"
+	}
+}
+
+// verbStem is one form for the present and the past of a verb.
+func verbStem(w string) string {
+	for lemma, form := range inflections[w] {
+		if form&pastForm != 0 && lemma != w {
+			return strings.TrimSuffix(lemma, "e")
+		}
+	}
+	for _, end := range []string{"ied", "ed"} {
+		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) > 2 {
+			if end == "ied" {
+				stem += "y"
+			}
+			return strings.TrimSuffix(stem, "e")
+		}
+	}
+	return strings.TrimSuffix(w, "e")
 }
 
 // readTime reads whether a clause is bounded in time: "in summer" leaves a taste as it is else, "for a week" passes.
@@ -271,7 +361,7 @@ func (t *theme) readTime(ws english.Words) {
 // boundEnd bounds an end to one day ("is off this Sunday"), to a walk out of a door and to school days.
 func (t *theme) boundEnd(ws english.Words) {
 	// "Finished renovating the attic", "stopped listening to crime podcasts": the end is of all of it.
-	if at := t.target; at >= 0 && at+1 < len(t.nouns) && t.nouns[at].activity {
+	if at := t.target; at >= 0 && at+1 < len(t.nouns) && t.nouns[at].activity && !t.nouns[at+1].marked {
 		next := &t.nouns[at+1]
 		for _, stem := range append(slices.Clone(next.mods), next.stem) {
 			t.nouns[at].behindIt = append(t.nouns[at].behindIt, behind{"of", stem})
