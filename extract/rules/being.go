@@ -43,6 +43,24 @@ var beingRules = table{
 		return p.word == "part" && p.next == "of" && p.namesObject()
 	}},
 
+	{"Tom and I are together since July", as(personal), func(p *position) bool {
+		return p.word == "together" && (p.next == "" || p.next == "since" || p.next == "now" || p.next == "again" ||
+			p.next == "for" || p.next == "with") && p.at(p.i-3) == "and" && !p.points(2)
+	}},
+	{"I am at Acme till six every day", as(details), func(p *position) bool {
+		often := p.words.Has("every") || p.words.Has("daily")
+		at := p.word == "at" || p.word == "in"
+		return at && often && !p.past && p.rest > 1 && !p.points(1) && !transient.Has(p.next)
+	}},
+	{"I am in love with chess again", as(preference), func(p *position) bool {
+		return p.word == "in" && p.next == "love" && p.at(p.i+2) == "with" && p.content(p.i+3) > 0 && !p.points(3)
+	}},
+	{"I am in bed by 11", as(details), func(p *position) bool {
+		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
+	}},
+	{"I am on extension 226", as(personal), func(p *position) bool {
+		return p.word == "on" && noted.Has(p.next) && english.StartsWithDigit(p.at(p.i+2))
+	}},
 	{"I am lucky to have my husband", as(personal), func(p *position) bool {
 		return p.next == "to" && p.at(p.i+2) == "have" && p.at(p.i+3) == "my" && nounTopics(p.words[p.i+4:]) != none
 	}},

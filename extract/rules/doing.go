@@ -33,6 +33,13 @@ var doingRules = table{
 	{"I usually get up at six", as(details), func(p *position) bool {
 		return p.word == "get" && p.next == "up" && p.at(p.i+2) == "at"
 	}},
+	{"I get the paper every day", as(details), func(p *position) bool {
+		daily := p.words.Has("every") || p.words.Has("daily") || p.words.Has("weekly")
+		return p.word == "get" && english.Articles.Has(p.next) && p.rest > 0 && daily && !p.task
+	}},
+	{"I get by with one car", as(details), func(p *position) bool {
+		return p.word == "get" && p.next == "by" && isCount(p.at(p.i+3))
+	}},
 	{"I get migraines", as(personal), func(p *position) bool {
 		return p.word == "get" && p.near(p.i+1, english.OwnNouns)
 	}},
@@ -44,6 +51,10 @@ var doingRules = table{
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
+	{"I need glasses for everything", as(personal), func(p *position) bool {
+		return p.word == "need" && !p.past && p.near(p.i+1, aids) && !p.task && !p.timed &&
+			!p.words.Any(appointments)
+	}},
 	{"I want a sandwich", as(none), func(p *position) bool {
 		return (p.word == "want" || p.word == "need") && p.next != "to"
 	}},
@@ -125,10 +136,16 @@ var habitRules = table{
 
 	// A verb without an object that says something, unless "daily" or the like makes it a habit.
 	{"I run", as(none), func(p *position) bool {
-		return (p.rest == 0 || p.points(1)) && !regular.Has(p.next)
+		much := p.next == "way" || p.next == "so" || p.next == "too" // "way too much coffee"
+		return (p.rest == 0 || p.points(1) && !much) && !regular.Has(p.next)
 	}},
 	{"I live with their parents", as(none), func(p *position) bool {
 		return english.Prepositions.Has(p.next) && p.points(2)
+	}},
+	{"I write all my code in Emacs", as(details), func(p *position) bool {
+		last := len(p.words) - 1
+		in := p.at(last-1) == "in" || p.at(last-1) == "with" || p.at(last-1) == "on"
+		return p.task && p.mine(p.i+1) && in && p.words[last].Upper
 	}},
 	{"I use Docker", as(none), func(p *position) bool { return p.task && taskHabits.Has(p.word) }},
 

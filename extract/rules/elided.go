@@ -39,8 +39,10 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	heavy, _ := weight(c.words[i:])
 	switch {
 	case w == "allergic", w == "down" && next == "to", c.elidedState(i),
-		w == "not" && (next == "a" || next == "an" || next == "into" || next == "the"):
+		w == "not" && (english.Articles.Has(next) && next != "my" || next == "into"):
 		return spoken("i", "am"), true
+	case w == "have" && next == "not":
+		return spoken("i"), heavy > 1
 	case w == "been":
 		return spoken("i", "have"), heavy > 0 && !beenTimes.Found(c.words[i:])
 	case w == "used" && next == "to", (w == "can" || w == "could") && next == "not":
@@ -51,12 +53,20 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		return spoken("i"), heavy > 1 || english.Pronouns.Has(next) && heavy > 0
 	case beginsEvent(w):
 		return spoken("i"), i > 0 || c.anchored(i) || heavy > 2
-	case bareOwned.Has(w) && finiteVerb(next), c.recorded(i) && w != "the":
+	case c.ownedBare(i):
 		return spoken("my"), true
 	case c.beginsActivity(i):
 		return spoken("i", "am"), (i > 0 || c.anchored(i)) && heavy > 1 || heavy > 2
 	}
 	return nil, false
+}
+
+// ownedBare reports whether the word at i is the speaker's own without "my": "Budget is 1200 euros", "Email is
+// ann@example.org". Contact data must be given, since "Email is down" is of a server.
+func (c *clause) ownedBare(i int) bool {
+	w, next := c.at(i), c.at(i+1)
+	given := contacts.Has(w) && next == "is" && (c.numberWithin(i+2, 5) || strings.Contains(c.at(i+2), "@"))
+	return given || bareOwned.Has(w) && finiteVerb(next) || c.recorded(i) && w != "the"
 }
 
 // elidedState reports whether the clause has "I am" missing before the word at i: "Vegetarian here since university",
@@ -75,7 +85,7 @@ func (c *clause) recorded(i int) bool {
 	for k := i; k < min(len(c.words), i+4); k++ {
 		w := c.at(k)
 		if records.Has(w) {
-			return (k > i || w != "best" && w != "record") && c.measured(k+1)
+			return (k > i || w != "best" && w != "record" && w != "limit") && c.measured(k+1)
 		}
 		if c.words[k].Stop != 0 || k > i && english.Articles.Has(w) || speakerWords.Has(w) || english.Pronouns.Has(w) ||
 			english.Prepositions.Has(w) || english.AgentVerbs.Has(w) || english.QuestionWords.Has(w) || finiteVerb(w) ||

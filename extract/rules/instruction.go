@@ -13,6 +13,7 @@ type order struct {
 	words    english.Words // from its verb
 	standing bool          // it says that it holds for good: "From now on…", "Always…"
 	asked    bool          // it is put as a question: "Can you…"
+	wrapped  bool          // words of politeness or for how long it holds stand before it
 }
 
 // directive reads ws[i:] as an instruction that holds beyond the next answer.
@@ -46,6 +47,7 @@ func directive(ws english.Words, i int) topics {
 // unwrap takes off politeness and the phrases that say how long an order holds.
 func unwrap(ws english.Words, i int) order {
 	var o order
+	first := i
 	for {
 		if n := english.Lasting.Match(ws, i); n > 0 {
 			o.standing = true
@@ -55,9 +57,9 @@ func unwrap(ws english.Words, i int) order {
 			}
 			continue
 		}
-		n := english.Polite.Match(ws, i)
+		n := max(english.Polite.Match(ws, i), wantedOfYou.Match(ws, i))
 		if n == 0 {
-			o.words = ws[min(i, len(ws)):]
+			o.words, o.wrapped = ws[min(i, len(ws)):], i > first
 			return o
 		}
 		o.asked = o.asked || requestWords.Has(ws[i].Text)
@@ -119,7 +121,10 @@ func (o *order) doNot() topics {
 // plain reads "Answer in French", "Call me Bob".
 func (o *order) plain() topics {
 	t := naming(o.words)
-	if name, _ := canonical.Manner(o.words); name != "" && !o.asked && o.words[0].Text != "i" {
+	if english.Past(o.words[0].Text) && !o.wrapped {
+		return none // "Called me Bob", but "I'd rather you called me Bob"
+	}
+	if name, _ := canonical.Manner(o.words); name != "" && !o.asked && (o.words[0].Text != "i" || o.standing) {
 		t |= instruction
 	}
 	if !english.AgentVerbs.Has(o.words[0].Text) {

@@ -17,7 +17,8 @@ func findStatement(ws english.Words, i int) (int, topics) {
 	if t != none || hypothetical.Found(ws[i:]) {
 		return i, t
 	}
-	if imperative(ws[i].Text) && ws.At(i+1) != "not" { // "Don't want to talk of it, but I lost my job"
+	// "Don't want to talk of it, but I lost my job" and "End of an era, we sold the car" ask for nothing.
+	if imperative(ws[i].Text) && ws.At(i+1) != "not" && ws.At(i+1) != "of" {
 		return behindRequest(ws, i)
 	}
 	for j := i + 1; j < len(ws); j++ {
@@ -25,6 +26,9 @@ func findStatement(ws english.Words, i int) (int, topics) {
 			continue
 		}
 		k := j + english.SkipLeads(ws[j:])
+		if k < len(ws) && ws[j-1].Stop != 0 && likesWhatPrecedes(ws[i:k], ws[k:]) {
+			return i, preference
+		}
 		if k < len(ws) && (j > i+1 && speakerWords.Has(ws[k].Text) || ws[j-1].Stop != 0 && beginsLater(ws, i, k)) {
 			if t := statement(ws[k:]); t != none {
 				return k, t
@@ -34,20 +38,42 @@ func findStatement(ws english.Words, i int) (int, topics) {
 	return i, none
 }
 
+// likesWhatPrecedes reports whether rest says how the speaker likes what a request before it names: "No olives on it, I
+// can't stand them", "Put some jazz on, I enjoy it again". Other words before it are talk: "Nice recipe, I love it".
+func likesWhatPrecedes(request, rest english.Words) bool {
+	first := request[0].Text
+	if !speakerWords.Has(rest[0].Text) || first != "no" && first != "put" && first != "play" && first != "skip" &&
+		first != "leave" && first != "add" && first != "drop" || request.Content() == 0 {
+		return false
+	}
+	told, _ := standIn(rest)
+	return told != nil && statement(told)&preference != none
+}
+
 // beginsLater reports whether a statement without the speaker as its subject may begin at ws[k], in a sentence that
 // begins at i.
 func beginsLater(ws english.Words, i, k int) bool {
 	w := ws[k].Text
 	switch {
 	case speakerWords.Has(w), bareOwned.Has(w), w == "there", strings.HasSuffix(w, "'s"),
-		ws.At(k+1) == "and" && ws.At(k+2) == "i", reachPhrases.Match(ws, k) > 0:
+		ws.At(k+1) == "and" && ws.At(k+2) == "i" && ws[k].Stop == 0, reachPhrases.Match(ws, k) > 0:
 		return true
+	}
+	if elidedAdverbs.Has(w) && beginsEvent(ws.At(k+1)) || clauseOpeners.Has(w) && speakerWords.Has(ws.At(k+1)) ||
+		english.StartsWithDigit(w) {
+		return true // "Last box unpacked, finally settled in Braga", "Weird one, since I had flu I hate tea"
+	}
+	for j := k + 1; ws[k].Upper && j+1 < min(len(ws), k+8) && ws[j].Stop == 0; j++ {
+		if ws[j].Text == "and" && ws[j+1].Text == "i" { // "Ruben from the club and I"
+			return true
+		}
 	}
 	// "End of an era, sold the caravan": the words before have no verb of which this may be an object.
 	return events.Has(w) && !finite(ws[i:k]) && ws[k-1].Stop == ','
 }
 
-// maxLeadLabel is how many words a label before a statement has: "Allergy info".
+// maxLeadLabel is how many words a label before a statement has: "Allergy info". Longer words before a colon are a
+// sentence of their own, which rules read as such.
 const maxLeadLabel = 5
 
 // leadLabel reports whether ws is a label, with its colon, before a statement of the speaker's own. What follows words
@@ -71,11 +97,11 @@ func joint(before english.Word) bool {
 // the request; and a request to write or say something may go on with the text.
 func behindRequest(ws english.Words, i int) (int, topics) {
 	first := i + english.Polite.Match(ws, i)
-	if pasteVerbs.Has(ws.At(first)) || makeBelieve.Has(ws.At(first)) || ws[i:].Has("if") {
+	if pasteVerbs.Has(ws.At(first)) || makeBelieve.Has(ws.At(first)) {
 		return i, none
 	}
 	for j := i + 2; j < len(ws); j++ {
-		if reporting.Has(ws[j-1].Text) || ws[j-1].Text == "that" {
+		if reporting.Has(ws[j-1].Text) || ws[j-1].Text == "that" || ws[j-1].Text == "if" {
 			break
 		}
 		reason := reasons.Has(ws[j-1].Text)
@@ -86,6 +112,9 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 		if k >= len(ws) || !speakerWords.Has(ws[k].Text) && reachPhrases.Match(ws, k) == 0 {
 			continue
 		}
+		if !reason && likesWhatPrecedes(ws[i:k], ws[k:]) {
+			return i, preference
+		}
 		if t := statement(ws[k:]); t&(personal|preference) != none || t != none && claims(ws[k:]) {
 			return k, t
 		}
@@ -93,7 +122,8 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 	return i, none
 }
 
-// claims reports whether a statement makes a claim that a later one may end.
+// claims reports whether a statement makes a claim that a later one may end. Such a claim is worth a fact even where
+// it is told by the way.
 func claims(ws english.Words) bool {
 	form := canonical.Of(ws.String())
 	return form.Telling()

@@ -27,6 +27,16 @@ var otherSubjects = []struct {
 	{"Lotte's birthday is the 4th of May", (*clause).theirs},
 	{"Marek, my boyfriend, snores", (*clause).named},
 	{"they moved my class to Friday", (*clause).befell},
+	{"the thesis is submitted", (*clause).carriedOut},
+	{"the plumber comes on Wednesday", (*clause).comes},
+	{"parcels go to 14 Mill Lane", (*clause).delivered},
+	{"it is Fedora on my laptop now", (*clause).switched},
+	{"the scale says 84 kg", (*clause).onScales},
+	{"Nantes is home now", (*clause).settled},
+	{"Bruno died on Friday", (*clause).died},
+	{"Leo had his fourth birthday yesterday", (*clause).cameOfAge},
+	{"baby number three was born last night", (*clause).born},
+	{"today is my first day at Acme", (*clause).firstDay},
 }
 
 // otherSubject judges a clause with another subject than the speaker.
@@ -122,8 +132,8 @@ func (c *clause) identity(i int) topics {
 		return c.pointedAt(noun, t)
 	case t != none:
 		return t // "Green is my favorite color"
-	case noun.Content() < 2:
-		return none // "Coffee is my thing"
+	case noun.Content() < 2 && (noun.Content() == 0 || i < 2 || english.Words(c.words[:i]).Content() < 2):
+		return none // "Coffee is my thing", but not "Four coffees before noon is my routine"
 	}
 	return details // "Coffee is my morning ritual"
 }

@@ -99,6 +99,9 @@ func said(ws english.Words) bool {
 // claimed are the topics of a statement that no rule knows, by the claims that it makes of the speaker or theirs.
 func claimed(ws english.Words, form *canonical.Form) topics {
 	c := newClause(ws)
+	if len(ws) < 3 && !ws.Any(firstPerson) { // "Split again" may be of a bill
+		return none
+	}
 	if c.task || c.addressed(0) || hypothetical.Found(ws) || imperative(ws[0].Text) {
 		return none
 	}
@@ -145,13 +148,15 @@ func (c *clause) missingSubject() english.Words {
 	return ws
 }
 
-// missingSubject are the words that the statement of s lacks, if it begins with ws: that of "Had a wild week, my car
-// broke down" does not.
+// missingSubject are the words that the statement of s lacks, which begins somewhere in ws: "I" in "End of an era, sold
+// the car", none in "Had a wild week, my car broke down".
 func (s *sentence) missingSubject(ws english.Words) english.Words {
-	if s.start != ws[0].Start {
-		return nil
+	for k := range ws {
+		if ws[k].Start == s.start {
+			return newClause(ws[k:]).missingSubject()
+		}
 	}
-	return newClause(ws).missingSubject()
+	return nil
 }
 
 // statement is the part of the text that makes the fact, with its subject.

@@ -4,7 +4,8 @@ import "github.com/memoryd/memoryd/extract/english"
 
 // duty judges "have to …": kept where it is a date in somebody's life.
 func (c *clause) duty(i int) topics {
-	if c.task || english.TalkVerbs.Has(c.at(i)) || c.content(i) < 2 || !c.anchored(i) {
+	pending := i < len(c.words) && c.words[i:].Any(projects) // "I still have to pass the driving exam"
+	if c.task || english.TalkVerbs.Has(c.at(i)) || c.content(i) < 2 || !c.anchored(i) && !pending {
 		return none // "We gotta push ourselves"
 	}
 	return details

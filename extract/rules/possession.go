@@ -28,8 +28,8 @@ func (c *clause) possession(i int) topics {
 }
 
 // thirdPerson is the index of a verb that no table has behind a person or pet of the speaker's: "my daughter reacts to
-// walnuts"; 0 if there is none. A noun in "-s" is no verb where another noun of the speaker's comes before it: "my cat
-// photos".
+// walnuts"; 0 if there is none. The tables of verbs are of what people say of themselves, and others do more. A noun
+// in "-s" is no verb where another noun of the speaker's comes before it: "my cat photos".
 func (c *clause) thirdPerson(i int) int {
 	for j := i + 2; j < min(len(c.words), i+5); j++ {
 		w, before := c.at(j), c.words[j-1]

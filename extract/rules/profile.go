@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -50,17 +51,48 @@ func fields(text string, ws english.Words) []field {
 	return out
 }
 
+// restated reads "Send it to 14 Mill Lane, that's our new address" as the field "Our new address is 14 Mill Lane": the
+// value is what the last preposition or verb before it leads to.
+func restated(text string, ws english.Words) (f field, ok bool) {
+	for j := 3; j+3 < len(ws); j++ {
+		of := ws[j+2].Text
+		points := ws[j].Text == "that" && ws[j+1].Text == "is" && (of == "my" || of == "our")
+		if !points || !joint(ws[j-1]) || ws[j-1].Stop == 0 {
+			continue
+		}
+		last := j + 3 // the last word of the noun: "new home address"
+		for last+1 < len(ws) && last < j+6 && ws[last].Stop == 0 && !english.StopWords.Has(ws[last+1].Text) {
+			last++
+		}
+		value := j
+		for value > 0 && j-value < maxValue && !leadsToValue.Has(ws[value-1].Text) {
+			value--
+		}
+		if !labelNoun(ws[j+3:last+1]) || value == 0 || value == j || english.Deictic.Has(ws[value].Text) {
+			return f, false
+		}
+		f = field{start: ws[0].Start, end: ws[len(ws)-1].End, topics: personal}
+		f.statement = capitalized(text[ws[j+2].Start:ws[last].End] + " is " + text[ws[value].Start:ws[j-1].End])
+		if rest := strings.TrimSpace(text[ws[last].End:f.end]); rest != "" && ws[last].Stop == 0 {
+			f.statement += " " + rest // "as of Saturday"
+		}
+		return f, true
+	}
+	return f, false
+}
+
+// maxValue is how many words a value has that a sentence gives before it says of what.
+const maxValue = 8
+
 // maxOwnLabel is how many words a label of the speaker's own has: "my new work e-mail address".
 const maxOwnLabel = 7
 
 // ownLabel reads "My job: tester at Acme" and "Number plate of my car: 1-ABC-234" at the front of a sentence or behind
 // a mark, as a field. Other labels than those of a person's traits and things lead into anything: "My question: …".
 func ownLabel(text string, ws english.Words) (f field, ok bool) {
-	if imperative(ws[0].Text) {
-		return f, false
-	}
 	for i := range ws {
-		if i > 0 && !joint(ws[i-1]) {
+		own := ws[i].Text == "my" || ws[i].Text == "our"
+		if !own && (i > 0 && !joint(ws[i-1]) || imperative(ws[0].Text)) {
 			continue
 		}
 		last := i
@@ -68,11 +100,16 @@ func ownLabel(text string, ws english.Words) (f field, ok bool) {
 			last++
 		}
 		value := last + 1
-		if value == len(ws) || ws[last].Stop != ':' || ws[:value].Any(pasteVerbs) {
+		if value == len(ws) || ws[last].Stop != ':' {
 			continue
 		}
 		noun := labelled(ws[i:value])
-		if !labelNoun(noun) || english.QuestionWords.Has(ws[value].Text) {
+		// A task may name things of the speaker's, but hardly gives traits: "Improve my title: …".
+		before := ws[:i]
+		lasting := !ws[:value].Any(pasteVerbs) && !imperative(ws[0].Text) || english.OwnNouns.Has(ws[last].Text) &&
+			!before.Any(demonstrative) && !before.Any(textLabels) &&
+			!slices.ContainsFunc(before, func(w english.Word) bool { return w.Stop == ':' })
+		if !labelNoun(noun) || !lasting || english.QuestionWords.Has(ws[value].Text) {
 			continue
 		}
 		f.start, f.end, f.topics = ws[i].Start, ws[len(ws)-1].End, personal
@@ -107,7 +144,8 @@ func labelled(label english.Words) english.Words {
 	return nil
 }
 
-// labelNoun reports whether the last word of ws is a trait or a thing that people note by its label.
+// labelNoun reports whether the last word of ws is a trait or a thing that people note by its label. The head of the
+// noun is its last word: "work e-mail address", "favorite color".
 func labelNoun(ws english.Words) bool {
 	if len(ws) == 0 {
 		return false

@@ -190,6 +190,9 @@ func cutTail(ws english.Words, from int, question bool) tail {
 		if first == i && (stop == 0 || stop == '\'') {
 			continue
 		}
+		if ws[min(first, len(ws)-1)].Text == "please" && ws[min(first, len(ws)-1)].Stop == ',' {
+			continue // "Recipe for two please, we got engaged"
+		}
 		if firmTails.Match(ws, first) > 0 || question && openTails.Match(ws, first) > 0 {
 			n := rememberTails.Match(ws, first)
 			return tail{start: i, remember: n > 0 && n >= len(ws)-first-2}

@@ -69,13 +69,13 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			r.before, r.from, r.pos, r.open = sentence{}, from, from+len(quote), false
 			continue
 		}
-		if s.pastes {
+		if s.pastes && !r.addLabelled(&s) {
 			break // the rest of the turn is material for a task, not the user's own words
 		}
 		given := len(r.facts)
 		switch {
 		case r.forget(&s, from):
-		case profile && r.addFields(&s), r.addLabelled(&s):
+		case s.pastes, profile && r.addFields(&s), r.addLabelled(&s):
 		case k.correct(&r, &s):
 		case insideQuotation(r.Text, from), quotesSpeaker(quote):
 			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
@@ -151,10 +151,13 @@ func (r *turn) addFields(s *sentence) bool {
 
 // addLabelled adds what a sentence gives under a label of the speaker's own. It reports whether s has one.
 func (r *turn) addLabelled(s *sentence) bool {
-	if s.topics != none || s.question || !strings.Contains(s.text, ":") || insideQuotation(r.Text, r.pos) {
+	if s.topics != none || s.question || len(s.words) == 0 || insideQuotation(r.Text, r.pos) {
 		return false
 	}
-	f, ok := ownLabel(s.text, s.words)
+	f, ok := restated(s.text, s.words)
+	if !ok && strings.Contains(s.text, ":") {
+		f, ok = ownLabel(s.text, s.words)
+	}
 	if !ok || secrets.Found(s.words) {
 		return false
 	}

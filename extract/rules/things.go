@@ -10,7 +10,11 @@ import (
 // Clauses whose subject is a thing or person of the speaker's life, though no word says so: appointments, budgets,
 // how many of something a household has, and what others have.
 
-// household reads "There are four of us", "There is a doctor in my family", "There are three cats here now".
+// Each of these readers asks for a sign that the thing is the speaker's or lasts: a number, a day, a word of the home.
+// News, recipes and tasks have the same sentences without one: "There are three cafes here", "Book an appointment".
+
+// household reads "There are four of us", "There is a doctor in my family", "There are three cats here now". What is
+// counted must be in the speaker's home, or be persons or pets: "There are three cafes here" is a street.
 func (c *clause) household() (topics, bool) {
 	if c.words.StartWith("it", "is", "just") || c.words.StartWith("it", "is", "only") {
 		return personal, isCount(c.at(3)) && english.OwnNouns.Has(c.at(4)) && c.atHome(5)
@@ -45,32 +49,79 @@ func (c *clause) atHome(i int) bool {
 	return false
 }
 
-// scheduled reads "The wedding is on Friday", "Dentist appointment on 21 May at 8:30".
+// scheduled reads "The wedding is on Friday", "Dentist appointment on 21 May at 8:30". Nouns alone may stand before the
+// appointment: a verb would make it a task ("Book a dentist appointment on Friday") or somebody else's.
 func (c *clause) scheduled() (topics, bool) {
 	if imperative(c.at(0)) || c.words.Has("please") {
 		return none, false
 	}
 	for i := 0; i < min(len(c.words), 5); i++ {
-		w, next := c.at(i), c.at(i+1)
-		behind := finiteVerb(next) || next == "on" || next == "at" || next == "from" || next == "with"
-		if appointments.Has(w) && behind && (i > 0 || c.words[0].Stop == 0) {
+		w := c.at(i)
+		if appointments.Has(w) && c.scheduledFrom(i) && (i > 0 || c.words[0].Stop == 0) {
 			return details, !c.addressed(i) && (c.timed || slices.ContainsFunc(c.words[i:], func(w english.Word) bool {
 				return isOrdinal(w.Text) // "march 4th" may be no month
 			}))
 		}
 		article := w == "the" || w == "a" || w == "an"
-		if i == 0 && article {
-			continue
-		}
-		if article || c.words[i].Stop != 0 || finiteVerb(w) || speakerWords.Has(w) || english.Pronouns.Has(w) ||
-			english.Deictic.Has(w) || english.Prepositions.Has(w) || notSubjects.Has(w) || subordinates.Has(w) {
+		if !(i == 0 && article) && (article || c.words[i].Stop != 0 || c.noNoun(i)) {
 			return none, false
 		}
 	}
 	return none, false
 }
 
-// measure reads "The kitchen budget is 300 euros".
+// scheduledFrom reports whether words about when something is stand behind the appointment at i: "is on Friday", "of
+// our app is planned for 3 July".
+func (c *clause) scheduledFrom(i int) bool {
+	next := c.at(i + 1)
+	if next == "of" || next == "for" {
+		return (c.at(i+2) == "our" || c.at(i+2) == "my") && c.finiteWithin(i+2, 4)
+	}
+	return finiteVerb(next) || next == "on" || next == "at" || next == "from" || next == "with"
+}
+
+// noNoun reports whether the word at i is surely no part of the name of a thing.
+func (c *clause) noNoun(i int) bool {
+	w := c.at(i)
+	return finiteVerb(w) || speakerWords.Has(w) || english.Pronouns.Has(w) || english.Deictic.Has(w) ||
+		english.Prepositions.Has(w) || notSubjects.Has(w) || subordinates.Has(w)
+}
+
+// comes reads "The plumber comes on Wednesday".
+func (c *clause) comes() (topics, bool) {
+	verb := c.at(2)
+	comes := verb == "comes" || verb == "is" || verb == "arrives" || verb == "came"
+	return details, comes && c.at(0) == "the" && comers.Has(c.at(1)) && c.timed && !c.addressed(0)
+}
+
+// delivered reads "Parcels should go to 14 Mill Lane", "Send parcels to 14 Mill Lane".
+func (c *clause) delivered() (topics, bool) {
+	i := 0
+	for w := c.at(i); w == "send" || w == "please" || w == "all" || w == "my" || w == "our"; w = c.at(i) {
+		i++
+	}
+	if !deliveries.Has(c.at(i)) {
+		return none, false
+	}
+	for j := i + 1; j < min(len(c.words), i+5); j++ {
+		if c.at(j) == "to" {
+			named := c.wordAt(j+1).Upper || c.wordAt(j+2).Upper || c.words[j+1:].Any(streets)
+			return personal, c.numberWithin(j+1, 4) && named
+		}
+	}
+	return none, false
+}
+
+// switched reads "It's Fedora on my laptop now".
+func (c *clause) switched() (topics, bool) {
+	if !c.words.StartWith("it", "is") || !c.wordAt(2).Upper || !c.words.Has("now") || c.timed {
+		return none, false
+	}
+	own := c.at(4) == "my" || c.at(4) == "our"
+	return details, own && english.Prepositions.Has(c.at(3)) && c.content(5) > 0
+}
+
+// measure reads "The kitchen budget is 300 euros". Millions are no household's, so that films and states stay out.
 func (c *clause) measure() (topics, bool) {
 	return details, c.at(0) == "the" && c.words[:min(len(c.words), 5)].Any(money) && c.recorded(0) && !c.task &&
 		!c.words.Has("million") && !c.words.Has("billion")
@@ -120,16 +171,21 @@ func (c *clause) named() (topics, bool) {
 // befell reads "They moved my class to Friday", "She put me on the night shift": what others did with something of the
 // speaker's, where it is given a day, a number or a name.
 func (c *clause) befell() (topics, bool) {
-	first := c.at(0)
-	if first != "they" && first != "she" && first != "he" || c.task || c.addressed(0) {
+	k, first := 0, c.at(0)
+	if first == "the" || first == "my" {
+		k, first = 1, c.at(1)
+	}
+	charge := inCharge.Has(first) // "the doctor put the dose up to 100"
+	if !charge && first != "they" && first != "she" && first != "he" || c.task || c.addressed(0) {
 		return none, false
 	}
-	i, negated := c.skipAdverbs(1)
+	i, negated := c.skipAdverbs(k + 1)
 	if c.at(i) == "have" || c.at(i) == "has" {
 		i, negated = c.skipAdverbs(i + 1)
 	}
 	object := c.at(i + 1)
-	mine := object == "my" || object == "our" || object == "me" || object == "us"
+	mine := object == "my" || object == "our" || object == "me" || object == "us" ||
+		charge && object == "the" && c.numberWithin(i+2, 6)
 	if negated || !mine || !changes.Has(c.at(i)) || emptyPossessions.Has(c.at(i+2)) {
 		return none, false
 	}
@@ -141,4 +197,101 @@ func (c *clause) befell() (topics, bool) {
 		}
 	}
 	return none, false
+}
+
+// carriedOut reads "The thesis is submitted", "Holiday has been cancelled", "Driving test passed": how something ended
+// that the speaker had in hand. Who did it stays out ("The exam was passed by Tom"), and so does a wish or a case
+// ("The trip could be cancelled").
+func (c *clause) carriedOut() (topics, bool) {
+	if c.task || imperative(c.at(0)) || c.addressed(0) || c.words.Has("by") || c.words.Any(english.Modals) {
+		return none, false
+	}
+	for i := 0; i < min(len(c.words), 5); i++ {
+		w, next := strings.TrimSuffix(c.at(i), "'s"), c.at(i+1)
+		if projects.Has(w) && c.words[i].Stop == 0 && next != "" && !projects.Has(next) {
+			j := i + 1
+			for english.Auxiliaries.Has(c.at(j)) || english.Adverbs.Has(c.at(j)) || c.at(j) == "been" {
+				j++
+			}
+			off := c.at(j) == "off" || c.at(j) == "called" && c.at(j+1) == "off"
+			// A year is of something long ago: "The festival was cancelled in 2020".
+			ends := c.at(j+1) == "" || c.wordAt(j).Stop != 0 || c.timed && !english.StartsWithDigit(c.at(j+2))
+			return details, (over.Has(c.at(j)) && ends || off) && !c.words.Has("not")
+		}
+		if c.words[i].Stop != 0 || english.Pronouns.Has(w) || english.Deictic.Has(w) || english.Prepositions.Has(w) ||
+			speakerWords.Has(w) || english.Auxiliaries.Has(w) || i > 0 && english.Articles.Has(w) {
+			return none, false
+		}
+	}
+	return none, false
+}
+
+// onScales reads "The scale says 84 kg", "84 kg on the scale". Only a bathroom's scale says a number: that of a map or
+// of a drawing is one.
+func (c *clause) onScales() (topics, bool) {
+	for i := range c.words[:min(len(c.words), 6)] {
+		if c.at(i) != "scale" && c.at(i) != "scales" {
+			continue
+		}
+		verb := strings.TrimSuffix(c.at(i+1), "s")
+		says := verb == "say" || verb == "show" || verb == "read"
+		before := c.at(i-1) == "the" && c.at(i-2) == "on" && english.StartsWithDigit(c.at(0))
+		return personal, before || says && c.numberWithin(i+2, 2) && i < 2
+	}
+	return none, false
+}
+
+// settled reads "Nantes is home now", "Leo's three": what a name is, in one word.
+func (c *clause) settled() (topics, bool) {
+	if !c.words[0].Upper || c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
+		return none, false
+	}
+	age, after := c.at(2), c.at(3)
+	bare := after == "" && c.words[0].Start == c.words[1].Start // "Leo's three", but not "Number is 3"
+	aged := isCount(age) && (bare || after == "and" || after == "now" || after == "years" || after == "months" ||
+		after == "already" || after == "old") && !isOrdinal(age)
+	return personal, aged || age == "home" && (after == "now" || after == "")
+}
+
+// died reads "Bruno died on Friday": of somebody known by name, whose death is not of history.
+func (c *clause) died() (topics, bool) {
+	gone := c.at(1) == "died" || c.at(1) == "passed" && c.at(2) == "away"
+	return personal, gone && c.words[0].Upper && c.words[0].Stop == 0 && c.timed && !c.numberWithin(2, len(c.words)) &&
+		!english.StopWords.Has(c.at(0))
+}
+
+// born reads "Baby number three was born last night", "Little Arlo was born on Tuesday".
+func (c *clause) born() (topics, bool) {
+	if c.at(0) != "baby" && c.at(0) != "little" {
+		return none, false
+	}
+	for i := 1; i < min(len(c.words), 6); i++ {
+		if c.at(i) == "born" || c.at(i) == "arrived" || c.at(i) == "came" {
+			return personal | details, c.timed && !c.addressed(0)
+		}
+	}
+	return none, false
+}
+
+// firstDay reads "Today is my first day at Acme", "First day at my new job went fine".
+func (c *clause) firstDay() (topics, bool) {
+	for i := 0; i < min(len(c.words), 5); i++ {
+		if c.at(i) == "first" && c.at(i+1) == "day" {
+			at := c.at(i + 2)
+			named := c.wordAt(i+3).Upper || c.at(i+3) == "my"
+			return personal | details, (at == "at" || at == "with") && named && !c.words[:i].Any(determiners)
+		}
+	}
+	return none, false
+}
+
+// cameOfAge reads "Leo had his fourth birthday yesterday", "My mum celebrated her 81st birthday": the age that somebody
+// of the speaker's has from then on.
+func (c *clause) cameOfAge() (topics, bool) {
+	verb := c.at(1)
+	if !c.words[0].Upper || verb != "had" && verb != "celebrated" && verb != "has" {
+		return none, false
+	}
+	own := c.at(2) == "his" || c.at(2) == "her" || c.at(2) == "their"
+	return personal | details, own && (c.at(4) == "birthday" || c.at(5) == "birthday") && !c.addressed(0)
 }

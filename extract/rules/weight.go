@@ -50,8 +50,9 @@ func withoutRemarks(ws english.Words, from, end int) int {
 
 // remark reports whether ws is a comment on the statement before it.
 func remark(ws english.Words) bool {
-	if remarks.Match(ws, 0) > 0 {
-		return true
+	if k := remarks.Match(ws, 0); k > 0 {
+		heavy, _ := weight(ws[k:])
+		return heavy < 2 // but not "finally settled in Braga"
 	}
 	n, vague := weight(ws)
 	return n == 0 && vague && !ws.Has("not") && !ws.Any(firstPerson)
