@@ -51,7 +51,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims, themes = withValues(vetoed(withFramed(claims, c.framed(all)), all)), c.themes(all)
+	claims, themes = withValues(vetoed(withRank(withFramed(claims, c.framed(all)), all), all)), c.themes(all)
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}

@@ -175,6 +175,11 @@ func answerLanguage(_ *claim, ws english.Words, _ bool) reading {
 		ws = ws[1:]
 	}
 	ws = ws[1:]
+	for i := 1; i+3 < len(ws); i++ {
+		if ws[i].Text == "and" && ws[i+1].Text == "not" && ws[i+2].Text == "in" {
+			ws = ws[:i] // "in English and not in German"
+		}
+	}
 	for last := ws.At(len(ws) - 1); len(ws) > 1 && answerEnds.Has(last); last = ws.At(len(ws) - 1) {
 		ws = ws[:len(ws)-1]
 	}

@@ -158,10 +158,14 @@ func (c *claim) runsBy(ws english.Words) (out []Claim) {
 
 // happening reads what happens to something of the speaker's: "my job got cut".
 func (c *claim) happening(ws english.Words) []Claim {
-	if w := ws.At(0); w != "my" && w != "our" && w != "the" || len(ws) < 3 {
-		return nil
+	switch w := ws.At(0); {
+	case len(ws) < 3:
+	case w == "my", w == "our", w == "the":
+		return c.framesAt(&verbPhrase{noun: true}, ws[1:], 0)
+	case w == "divorce": // "Divorce from Ann became final"
+		return c.framesAt(&verbPhrase{noun: true}, ws, 0)
 	}
-	return c.framesAt(&verbPhrase{noun: true}, ws[1:], 0)
+	return nil
 }
 
 // befallen reads what ends a thing of the speaker's, or turns the liking of it: "The Volvo
@@ -331,7 +335,7 @@ func countStands(told Claim, ws english.Words, i int) []Claim {
 	switch {
 	case few && isBe(rest.At(0)) && rest.At(1) == "left", comes && (isNew || ws[0].Text == "that"), there && isNew:
 		return []Claim{changed}
-	case there && (rest.Has("our") || rest.Has("my")):
+	case there && (rest.Has("our") || rest.Has("my") || rest.Has("this")):
 		return []Claim{several}
 	}
 	return nil

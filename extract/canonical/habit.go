@@ -202,7 +202,7 @@ func dietOf(ws english.Words) string {
 		ws = ws[1:]
 	}
 	if len(ws) > 0 && diets.Has(ws[0].Text) &&
-		(len(ws) == 1 || ws[1].Text == "diet" || english.Prepositions.Has(ws[1].Text)) {
+		(len(ws) == 1 || ws[1].Text == "diet" || ws[1].Text == "here" || english.Prepositions.Has(ws[1].Text)) {
 		return ws[0].Text
 	}
 	return ""

@@ -124,11 +124,16 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 // recordBehind is the time behind a record that was beaten: "my 10k record today: 46:31".
 func recordBehind(ws english.Words) string {
 	for i := range min(len(ws), maxBehind) {
-		if isDate(ws[i].Text) || !english.StartsWithDigit(ws[i].Text) {
-			continue
+		if strings.Contains(ws[i].Text, ":") && english.StartsWithDigit(ws[i].Text) {
+			return numberOf(ws[i:])
+		}
+	}
+	for i := range min(len(ws), maxBehind) {
+		if isDate(ws[i].Text) || !english.StartsWithDigit(ws[i].Text) || ws.At(i-1) == "by" || ws.At(i-2) == "by" {
+			continue // "by almost 2 minutes"
 		}
 		next := ws.At(i + 1)
-		if strings.Contains(ws[i].Text, ":") || next == "minutes" || next == "min" || next == "kg" || next == "kilos" {
+		if next == "minutes" || next == "min" || next == "kg" || next == "kilos" {
 			return numberOf(ws[i:])
 		}
 		return ""
@@ -219,7 +224,7 @@ func (c *claim) valueBefore(ws english.Words, kind string) string {
 // isVerbOfValue reports whether w is a verb between a thing and its value.
 func isVerbOfValue(w string) bool {
 	forms := inflections[w]
-	return isBe(w) || forms["go"]|forms["change"]|forms["move"]|forms["drop"] != 0
+	return isBe(w) || w == "stands" || forms["go"]|forms["change"]|forms["move"]|forms["drop"] != 0
 }
 
 // skipToValue is ws without the words before a value.

@@ -22,6 +22,7 @@ var (
 	openings       = tables.Phrases("openings")
 	changeOpenings = tables.Phrases("change-openings")
 	gotten         = tables.Words("gotten")
+	meals          = tables.Words("meals")
 )
 
 // maxOpening bounds the words before a subject: "after all that trouble with the landlord".
@@ -34,7 +35,7 @@ const maxOpening = 8
 // A time that may come again ("on Mondays") stays, and so does all before a subject that is a clause of its own: "since
 // my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
-	ws = withSpeakerLast(withoutGot(ws))
+	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(ws))))
 	n := changeOpenings.Match(ws, 0)
 	changed = n > 0
 	n = max(n, openings.Match(ws, 0))
@@ -94,4 +95,31 @@ func withSpeakerLast(ws english.Words) english.Words {
 	pair := append(slices.Clone(ws[2:n]), english.Word{Text: "and", Start: end, End: end},
 		english.Word{Text: "i", Start: end, End: end})
 	return append(pair, out[n:]...)
+}
+
+// withMealLast is ws with a meal before the subject behind the clause: "I have porridge for breakfast" of "for
+// breakfast I have porridge".
+func withMealLast(ws english.Words) english.Words {
+	if len(ws) < 5 || ws[0].Text != "for" || !meals.Has(ws[1].Text) || ws[2].Text != "i" && ws[2].Text != "we" {
+		return ws
+	}
+	end := 3
+	for end < len(ws) && !stopsClause(ws[end-1].Stop) && !links.Has(ws[end].Text) {
+		end++
+	}
+	out := slices.Clone(ws[2:end])
+	last := &out[len(out)-1]
+	at := last.End
+	out = append(out, english.Word{Text: "for", Start: at, End: at},
+		english.Word{Text: ws[1].Text, Start: at, End: at, Stop: last.Stop})
+	out[end-3].Stop = 0
+	return append(out, ws[end:]...)
+}
+
+// withKinOfSpeaker is ws with "my mom" for a "mom" that begins it: people name their parents without "my".
+func withKinOfSpeaker(ws english.Words) english.Words {
+	if len(ws) < 3 || !kin.Has(strings.TrimSuffix(ws[0].Text, "'s")) || ws[0].Stop != 0 {
+		return ws
+	}
+	return append(english.Words{{Text: "my", Start: ws[0].Start, End: ws[0].Start}}, ws...)
 }

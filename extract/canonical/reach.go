@@ -172,6 +172,25 @@ func (c *claim) wrongValue(ws english.Words) (out []Claim) {
 // correction that names the value ends it.
 const valueAttribute = "value "
 
+// withRank adds the rank of the speaker's occupation: an analyst stays one who was junior and is promoted to lead
+// analyst.
+func withRank(claims []Claim, all english.Words) []Claim {
+	for _, c := range claims {
+		if c.Attribute != "occupation" || c.Ended {
+			continue
+		}
+		for i := range all {
+			rank := ranks.Of(all[i].Text)
+			works := occupations.Of(all.At(i+1)) != "" || occupations.Of(all.At(i+2)) != ""
+			if rank != "" && works {
+				c.Attribute, c.Value, c.Several = "occupation rank", rank, true
+				return append(claims, c)
+			}
+		}
+	}
+	return claims
+}
+
 // withValues adds the attributes of the values of claims.
 func withValues(claims []Claim) []Claim {
 	seen := map[string]bool{}

@@ -164,6 +164,7 @@ var (
 	runsOn             = tables.Phrases("runs-on")
 	accountAt          = tables.Phrases("account-at")
 	besting            = tables.Words("besting")
+	ranks              = tables.Variants("ranks")
 	reasons            = tables.Words("reasons")
 	isMy               = tables.Phrases("is-my")
 	couple             = tables.Variants("couple")
