@@ -59,8 +59,8 @@ func beginsLater(ws english.Words, i, k int) bool {
 		ws.At(k+1) == "and" && ws.At(k+2) == "i" && ws[k].Stop == 0, reachPhrases.Match(ws, k) > 0:
 		return true
 	}
-	if elidedAdverbs.Has(w) && beginsEvent(ws.At(k+1)) || clauseOpeners.Has(w) && speakerWords.Has(ws.At(k+1)) ||
-		english.StartsWithDigit(w) {
+	when := clauseOpeners.Has(w) && w != "as" && speakerWords.Has(ws.At(k+1))
+	if when || elidedAdverbs.Has(w) && beginsEvent(ws.At(k+1)) || english.StartsWithDigit(w) {
 		return true // "Last box unpacked, finally settled in Braga", "Weird one, since I had flu I hate tea"
 	}
 	for j := k + 1; ws[k].Upper && j+1 < min(len(ws), k+8) && ws[j].Stop == 0; j++ {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -48,7 +49,8 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		}
 		claim := form.Telling()
 		switch {
-		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full):
+		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full), asksFor(ws, &cl):
+			parts = lengthened(parts, &p, said)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
 				return // "I love coffee, but I can't drink it"
@@ -74,6 +76,35 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// asksFor reports whether a clause without its subject is a request behind "so": "I was born in May, so plan a party".
+func asksFor(ws english.Words, cl *english.Clause) bool {
+	return cl.Shared && ws[cl.From-1].Text == "so" && !english.Past(ws[cl.From].Text)
+}
+
+// lengthened are parts, of which the last one goes on with p, a clause that leans on it: "We renamed the kitten, she's
+// Pepper now". What the last one claims must stay as it is, or what contradicts it would not be seen.
+func lengthened(parts []sentence, p *sentence, said english.Words) []sentence {
+	if len(parts) == 0 || len(said) == 0 || !leaning.Has(said[0].Text) || secrets.Found(said) || said.Any(addressee) {
+		return parts
+	}
+	last := &parts[len(parts)-1]
+	if p.start < last.end || len(strings.Fields(p.text[last.end:p.start])) > 1 {
+		return parts // a clause between them is left out
+	}
+	long := *last
+	long.end = p.end
+	before, after := canonical.Of(last.statement()), canonical.Of(long.statement())
+	for i := range before.Claims {
+		if c := before.Claims[i]; !c.Loose && !slices.Contains(after.Claims, c) {
+			return parts
+		}
+	}
+	if before.Ends == after.Ends && before.Changing() == after.Changing() {
+		*last = long
+	}
+	return parts
 }
 
 // ownClauses are the clauses of ws; none where one of them leads into a text or words of somebody else: "My text: I

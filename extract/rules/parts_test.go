@@ -31,6 +31,8 @@ func TestApart(t *testing.T) {
 		"Sorry, that was wrong, my flight is on Friday":       "Actually, my flight is on Friday (2023-05-12)",
 		"Actually, I live in Rome":                            "Actually, I live in Rome",
 		"My card is [REDACTED:card] and I live in Rome":       "My card is [REDACTED:card] | I live in Rome",
+		"Our kitten's called Biscuit, she sleeps in the sink": "Our kitten's called Biscuit, she sleeps in the sink",
+		"I was born on 3 March, so plan me a small party":     "I was born on 3 March",
 		"Imagine I live in Rome and I work at Acme":           "",
 		"If I live in Rome, I work at Acme":                   "",
 	} {

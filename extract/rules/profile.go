@@ -132,7 +132,7 @@ func ownLabel(text string, ws english.Words) (f field, ok bool) {
 // labelled is the noun of a label of the speaker's own: "job" of "my job", "number plate" of "number plate of my car".
 // There is none in another label.
 func labelled(label english.Words) english.Words {
-	if speakerWords.Has(label[0].Text) {
+	if first := label[0].Text; first == "my" || first == "our" {
 		return label[1:]
 	}
 	for k := 1; k+2 < len(label); k++ {
