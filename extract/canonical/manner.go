@@ -12,6 +12,7 @@ var (
 	mannerTasks     = themeTables.Words("manner-tasks")
 	mannerDenies    = themeTables.Words("manner-denies")
 	mannerObjects   = themeTables.Words("manner-objects")
+	stopping        = themeTables.Phrases("stopping")
 	mannerWishes    = themeTables.Phrases("manner-wishes")
 	allowing        = themeTables.Words("allowing")
 	allowedEnds     = themeTables.Phrases("allowed-ends")
@@ -41,6 +42,7 @@ const maxManner = 16
 
 // Manner reads an instruction that sets a manner of all answers, and gives its name and the side; "" if ws is none.
 func Manner(ws english.Words) (name, side string) {
+	lasting := lasts(ws)
 	ws, standing := withoutRequest(ws)
 	if name, side = mannerAllowed(ws); name != "" {
 		return name, side
@@ -56,7 +58,10 @@ func Manner(ws english.Words) (name, side string) {
 		return "", ""
 	}
 	name, side = mannerSide(ws, ws.Any(negations) || ws.Any(mannerDenies) || ws.StartWith("no", "more"))
-	standing = standing || name == formatManner && ws.Has("me") // "write me plain paragraphs"
+	// "Please sum it up in bullet points" and "use emojis" may be about one text, however polite.
+	if (name == formatManner || name == "emojis") && !lasting && !ws.Any(allAnswers) {
+		return "", ""
+	}
 	if name == "" || !standing && !ws.Any(answerNouns) && !ws.Any(mannerObjects) && !setsAlone(ws.At(verb), name) {
 		return "", ""
 	}
@@ -64,6 +69,12 @@ func Manner(ws english.Words) (name, side string) {
 }
 
 // What is allowed with a bound, such as "in the group chat", says nothing of the answers to the speaker.
+
+// lasts reports whether an instruction says that it is about more than one text: "always", "from now on", "no more".
+func lasts(ws english.Words) bool {
+	return english.Lasting.Found(ws) || ws.Has("always") || ws.Has("never") || ws.Has("again") || ws.Has("anymore") ||
+		stopping.Found(ws)
+}
 
 // mannerAllowed reads "Emojis are fine after all" and "Bullet points are okay again".
 func mannerAllowed(ws english.Words) (name, side string) {
