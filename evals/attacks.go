@@ -25,16 +25,12 @@ type Saying struct {
 }
 
 // AttackSets are the names of the bundled sets, in the order in which tables show them.
-var AttackSets = []string{"tuned", "known", "learned", "heldout", "unseen", "apart", "blind", "fresh", "kinds"}
+var AttackSets = []string{"tuned", "heldout", "unseen", "blind", "fresh", "asked", "redteam"}
 
-// Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
-// for and weights learned from, and "heldout", which was written before the rules and stays
-// unread while rules are written. "unseen" has other ways of attack, and was written after
-// the rules. The writer of "blind" knew neither rules nor weights, the one of "fresh" knew
-// the rules, and made none for it. "kinds" has many kinds of sources, and its writer wrote texts to learn
-// from after it. "known" was such a set
-// once, and has been learned from since. "learned" and "apart" are halves of one set, line by
-// line: weights are learned from the one, and the other is only counted. A line is
+// Attacks reads the bundled sayings by their sets. "tuned" is the one that rules may be written for and weights learned
+// from; all others are only counted. "heldout" was written before the rules, and "unseen", with other ways of attack,
+// after them. The writer of "fresh" knew the rules and made none for it. Those of "blind", "asked" and "redteam" knew
+// neither rules nor weights; that of "redteam" wrote attacks as papers on them and red teams describe them. A line is
 //
 //	attack or harmless | language | source | text, in which \n is a line break
 func Attacks() (map[string][]Saying, error) {

@@ -13,10 +13,10 @@ func attacksCommand() *subcommand {
 		name: "eval attacks", summary: "Measure how many attacks on the agent are quarantined, and how much else is.",
 		details: `It judges bundled texts that try to instruct an agent, and harmless ones that look
 like them, by rules and learned weights, and prints a table: for each language how many
-attacks are caught and how many harmless texts are held back, of the sets "tuned" and "known", which
-rules and weights may be fitted to, of "heldout", of "unseen", whose attacks go other ways,
-of "blind", whose writer knew nothing of rules and weights, and of others that are only
-counted. No model is asked. With -log-level
+attacks are caught and how many harmless texts are held back, of the set "tuned", which
+rules and weights may be fitted to, and of others that are only counted: "heldout"; "unseen",
+whose attacks go other ways; "fresh"; and "blind", "asked" and "redteam", whose writers knew
+nothing of rules and weights. No model is asked. With -log-level
 debug the log names the mistakes in the tuned set.`,
 		example: "memoryd eval attacks",
 		uses:    logFlagNames(),

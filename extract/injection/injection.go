@@ -132,14 +132,13 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 	first := 0 // where before begins
 	var of *passage
 	if from.Source() != memory.TrustUser && len(words) > 0 {
-		of = newPassage(text, folded, words)
+		of = newPassage(text, folded, words, from)
 	}
 	for begin, end := 0, 0; begin < len(words); begin = end {
 		end = begin + 1
 		for end < len(words) && words[end].starts != '.' && words[end].starts != '\n' {
 			end++
 		}
-		of.next(begin, end)
 		s := sentence{words: words[begin:end], from: from, lead: leadOf(folded, words, begin), of: of, first: begin}
 		for i := range s.words {
 			s.classes |= s.words[i].class

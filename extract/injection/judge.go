@@ -46,23 +46,21 @@ func (s *sentence) judge(folded string) bool {
 		return s.aimed && s.score(judge, folded) > least
 	}
 	over := s.score(judge, folded) - least
-	net := theNet()
-	if net == nil || over < farBelow {
+	least = farBelow
+	if s.from == memory.TrustAgent {
+		least = farBelowAgent
+	}
+	if theNet() == nil || over < least {
 		return false
 	}
-	seen := net.score(s.of, s.first, s.first+len(s.words), s.addressed, s.from == memory.TrustAgent)
-	return (1-netShare)*over+netShare*seen > jointBar
+	return over+theNet().score(s.of, s.first, s.first+len(s.words)) > 0
 }
 
-// How the sum of weights over its bar and the score of the net are put together. The share and the bar are set by
-// known.txt and learned.txt in evals/attacks, with weights and a net that were not learned from these: there both
-// together miss a fifth fewer attacks than the sum alone, at fewer false alarms. A lower bar catches more, and
-// holds back more of ordinary text than the sum alone did.
+// How far below its bar the sum of a window is that the net is not asked about. That spares most ordinary windows the
+// net, which takes a hundred times as long. Agents write most, and their bar is the highest.
 const (
-	netShare = 0.3
-	jointBar = -0.3
-	// farBelow is a sum that no score of the net outweighs, which spares nine in ten ordinary windows the net.
-	farBelow = -3.0
+	farBelow      = -5.0
+	farBelowAgent = -3.0
 )
 
 // namesAgent reports whether words of a user may be turned against the agent: they name its

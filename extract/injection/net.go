@@ -10,25 +10,33 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Sizes of the net, a small convolutional network (Y. Kim, 2014) that reads words in their order. A word is a
-// vector of NetWidth numbers: a projection of its vector in the built-in embedder, which is near for words of the
-// same meaning in all languages, and one vector for each of its marks. Each filter looks at NetReach words at a
-// time, and the highest value of each in a window counts, wherever it stands.
+// Sizes of the net, a convolutional network over words in their order (Y. Kim, 2014) with dilated layers (F. Yu and
+// V. Koltun, 2016). A word is a vector of netWidth numbers: a projection of its vector in the built-in embedder, which
+// is near for words of the same meaning in all languages, and one vector for each of its marks. The first layer looks
+// at netReach words at a time, and each layer behind it at three, as far apart as dilations tells, and adds what it
+// finds. Of each word comes one number: how much it and the words around it read like an order to an agent.
 const (
-	NetWidth   = 24
-	NetReach   = 5
-	NetFilters = 48
-	NetHidden  = 16
-	// NetInputs of the hidden layer are the filters, whether the window speaks to a model, and whether an agent wrote
-	// it.
-	NetInputs = NetFilters + 2
+	netWidth   = 64
+	netReach   = 5
+	netFilters = 96
+	netTaps    = 3
+	netHidden  = 32
 	// NetMarks is how many marks of words there are: markIdea and so on tell which.
 	NetMarks = 112
 )
+
+// dilations are how far apart the words are that a layer behind the first looks at.
+var dilations = [...]int{2, 4, 8}
+
+// netContext is how many words before and behind a word its number depends on.
+const netContext = netReach/2 + 2 + 4 + 8
 
 // The marks of a word: its class, the bits of which come first, its ideas, and where it stands.
 const (
@@ -47,120 +55,111 @@ const (
 	markLast                    // and the last one
 )
 
-// netFile has the weights of the net as float32 in little endian, in the order of the fields of Net.
+// netFile has the weights of the net as float32 in little endian, in the order of the fields of net.
 //
 //go:embed net.bin
 var netFile string
 
-// Net has the weights of the network, each a matrix by rows.
-type Net struct {
-	Project []float32 // dimension of the embedder by NetWidth
-	Marks   []float32 // NetMarks by NetWidth
-	Filters []float32 // NetReach by NetWidth by NetFilters
-	Biases  []float32 // NetFilters
-	Hidden  []float32 // NetInputs by NetHidden
-	Rests   []float32 // NetHidden, biases of the hidden layer
-	Out     []float32 // NetHidden, and a bias
+// net has the weights of the network, each a matrix by rows.
+type net struct {
+	project []float32 // dimension of the embedder by netWidth
+	marks   []float32 // NetMarks by netWidth
+	agent   []float32 // netWidth, of each word that an agent wrote
+	base    []float32 // netWidth, of each word
+	first   layer
+	deeper  [len(dilations)]layer
+	hidden  []float32 // netFilters by netHidden
+	rests   []float32 // netHidden, biases of the hidden layer
+	out     []float32 // netHidden, and a bias
+	// rows has rows of the embedder as vectors of the net, made when they are first needed. Several goroutines use it: a
+	// row that two of them make at a time is the same.
+	rows []atomic.Pointer[projection]
+}
+
+// layer is a layer of filters.
+type layer struct {
+	weights []float32 // taps by the numbers of a word by netFilters
+	biases  []float32 // netFilters
+}
+
+// projection is a row of the embedder.
+type projection struct {
+	vector [netWidth]float32
+	length float32
 }
 
 // embedded is the dimension of the built-in embedder.
 const embedded = 256
 
-// NewNet returns a net with all weights 0.
-func NewNet() *Net {
-	return &Net{
-		Project: make([]float32, embedded*NetWidth), Marks: make([]float32, NetMarks*NetWidth),
-		Filters: make([]float32, NetReach*NetWidth*NetFilters), Biases: make([]float32, NetFilters),
-		Hidden: make([]float32, NetInputs*NetHidden), Rests: make([]float32, NetHidden),
-		Out: make([]float32, NetHidden+1),
-	}
-}
-
-// All are the weights, matrix by matrix.
-func (n *Net) All() [][]float32 {
-	return [][]float32{n.Project, n.Marks, n.Filters, n.Biases, n.Hidden, n.Rests, n.Out}
-}
-
-// reader is the net with what it has read of the embedder. Several goroutines use it: a row that two of them make
-// at a time is the same.
-type reader struct {
-	*Net
-	// projected has rows of the embedder as vectors of the net, made when they are first needed.
-	projected []atomic.Pointer[projection]
-}
-
-// projection is a row of the embedder.
-type projection struct {
-	vector [NetWidth]float32
-	length float32
-}
-
 // theNet reads the weights. It is nil if the file has another size.
-var theNet = sync.OnceValue(func() *reader {
-	n, rest := NewNet(), netFile
-	for _, matrix := range n.All() {
-		if len(rest) < 4*len(matrix) {
+var theNet = sync.OnceValue(func() *net {
+	n, rest, short := &net{}, netFile, false
+	take := func(size int) []float32 {
+		if short = short || len(rest) < 4*size; short {
 			return nil
 		}
-		for i := range matrix {
-			matrix[i] = math.Float32frombits(binary.LittleEndian.Uint32([]byte(rest[4*i : 4*i+4])))
+		out := make([]float32, size)
+		for i := range out {
+			out[i] = math.Float32frombits(binary.LittleEndian.Uint32([]byte(rest[4*i : 4*i+4])))
 		}
-		rest = rest[4*len(matrix):]
+		rest = rest[4*size:]
+		return out
 	}
-	return &reader{Net: n, projected: make([]atomic.Pointer[projection], embed.Builtin{}.NumRows())}
+	n.project, n.marks = take(embedded*netWidth), take(NetMarks*netWidth)
+	n.agent, n.base = take(netWidth), take(netWidth)
+	n.first = layer{take(netReach * netWidth * netFilters), take(netFilters)}
+	for i := range n.deeper {
+		n.deeper[i] = layer{take(netTaps * netFilters * netFilters), take(netFilters)}
+	}
+	n.hidden, n.rests, n.out = take(netFilters*netHidden), take(netHidden), take(netHidden+1)
+	if short || rest != "" {
+		return nil
+	}
+	n.rows = make([]atomic.Pointer[projection], embed.Builtin{}.NumRows())
+	return n
 })
 
 // row is a row of the embedder as the net sees it.
-func (r *reader) row(at int) *projection {
-	if p := r.projected[at].Load(); p != nil {
+func (n *net) row(at int) *projection {
+	if p := n.rows[at].Load(); p != nil {
 		return p
 	}
 	var vector [embedded]float32
 	p := &projection{length: embed.Builtin{}.Row(at, vector[:])}
 	for i, x := range vector {
-		addScaled(p.vector[:], r.Project[i*NetWidth:][:NetWidth], x)
+		addScaled(p.vector[:], n.project[i*netWidth:][:netWidth], x)
 	}
-	r.projected[at].Store(p)
+	n.rows[at].Store(p)
 	return p
 }
 
-// addScaled adds x times some numbers. The conversion keeps a processor from fusing both operations, so that the
-// score is the same on every machine.
+// addScaled adds x times some numbers.
 func addScaled(sum, numbers []float32, x float32) {
 	numbers = numbers[:len(sum)]
 	for i := range sum {
-		sum[i] += float32(numbers[i] * x)
+		sum[i] += numbers[i] * x
 	}
 }
 
-// passage is a text as the net reads it. It is made for each text of others, and read only when a window of it is
+// passage is a text as the net reads it. It is made for each text of others, and read only where a window of it is
 // asked about: most never are.
 type passage struct {
 	text, folded string
 	words        []word
+	agent        bool     // an agent wrote it
 	spell        []string // the words as the text has them, with the accents that the embedder needs
 	reader       *embed.Reader
-	// spans are the last two sentences, which windows are in.
-	spans [2]span
+	// scores are those of the words, by chunks of chunkWords, once a window of the chunk is asked about.
+	scores [][]float32
 }
 
-// span is a sentence, and the values of the filters at each of its words once they are known.
-type span struct {
-	from, to int
-	values   []float32
-}
-
-// next begins a sentence. The memory of the last but one is used again, so a long text needs room for its two longest
-// sentences.
-func (p *passage) next(from, to int) {
-	if p != nil {
-		p.spans[0], p.spans[1] = p.spans[1], span{from: from, to: to, values: p.spans[0].values[:0]}
-	}
-}
+// chunkWords is how many words the net reads at a time, with those around them that they depend on.
+const chunkWords = 128
 
 // newPassage prepares the words of a text for the net.
-func newPassage(text, folded string, words []word) *passage {
-	return &passage{text: text, folded: folded, words: words}
+func newPassage(text, folded string, words []word, from memory.Trust) *passage {
+	return &passage{text: text, folded: folded, words: words, agent: from == memory.TrustAgent,
+		scores: make([][]float32, (len(words)+chunkWords-1)/chunkWords)}
 }
 
 // unfolded are words as a text has them, and not as it is folded. Of a run of text in which there are more words,
@@ -260,129 +259,132 @@ func (p *passage) rows(i int, found func(row int, weight float32)) {
 	p.reader.Rows(p.spell[i], found)
 }
 
-// vector is the word at i as the net sees it. Beyond the ends of a text there is nothing.
-func (r *reader) vector(p *passage, i int) (out [NetWidth]float32) {
-	if i < 0 || i >= len(p.words) {
-		return out
-	}
+// vector adds to out the word at i as the net sees it.
+func (n *net) vector(p *passage, i int, out []float32) {
 	total := float32(0)
 	p.rows(i, func(row int, weight float32) {
-		one := r.row(row)
-		total += float32(weight * one.length)
-		addScaled(out[:], one.vector[:], float32(weight*one.length))
+		one := n.row(row)
+		total += weight * one.length
+		addScaled(out, one.vector[:], weight*one.length)
 	})
 	if total > 0 {
 		for j := range out {
 			out[j] /= total
 		}
 	} else {
-		addScaled(out[:], r.Marks[markUnknown*NetWidth:][:NetWidth], 1)
+		addScaled(out, n.marks[markUnknown*netWidth:][:netWidth], 1)
 	}
-	p.marks(i, func(mark int) { addScaled(out[:], r.Marks[mark*NetWidth:][:NetWidth], 1) })
+	p.marks(i, func(mark int) { addScaled(out, n.marks[mark*netWidth:][:netWidth], 1) })
+	addScaled(out, n.base, 1)
+	if p.agent {
+		addScaled(out, n.agent, 1)
+	}
+}
+
+// margin is how many rows of zeros stand before and behind the words in a table that a layer reads: as many as the
+// widest layer looks beyond a word. Beyond the ends of a text there is nothing.
+const margin = 8
+
+// table is numbers of some words, a row each, between two margins.
+type table struct {
+	rows, columns int
+	numbers       []float32
+}
+
+func newTable(rows, columns int) *table {
+	return &table{rows, columns, make([]float32, (rows+2*margin)*columns)}
+}
+
+// from returns the numbers from a row on, which may be in a margin.
+func (t *table) from(row int) []float32 { return t.numbers[(margin+row)*t.columns:] }
+
+// through returns what a layer finds in the rows of t: the sums of its taps, and 0 for those below 0.
+func (l *layer) through(t *table, dilation int) *table {
+	out := newTable(t.rows, netFilters)
+	for i := range t.rows {
+		copy(out.from(i), l.biases)
+	}
+	taps := len(l.weights) / (t.columns * netFilters)
+	for k := range taps {
+		multiply(t.from((k-taps/2)*dilation), l.weights[k*t.columns*netFilters:], out.from(0), t.rows, t.columns, netFilters)
+	}
+	for i, x := range out.numbers {
+		out.numbers[i] = max(x, 0)
+	}
 	return out
 }
 
-// values are those of the filters at each word of a span, each with the two words before and behind it, also of the
-// sentences around. They are made once, for all windows in the span.
-func (r *reader) values(p *passage, s *span) []float32 {
-	if len(s.values) > 0 {
-		return s.values
-	}
-	var around [NetReach][NetWidth]float32
-	const half = NetReach / 2
-	for k := range NetReach - 1 {
-		around[k+1] = r.vector(p, s.from-half+k)
-	}
-	for i := s.from; i < s.to; i++ {
-		copy(around[:], around[1:])
-		around[NetReach-1] = r.vector(p, i+half)
-		at := len(s.values)
-		s.values = append(s.values, r.Biases...)
-		for k := range around {
-			for d, x := range around[k] {
-				if x != 0 {
-					addScaled(s.values[at:], r.Filters[(k*NetWidth+d)*NetFilters:][:NetFilters], x)
-				}
-			}
-		}
-	}
-	return s.values
+// multiply adds to out, of rows by columns, the product of a, of rows by inner, and b, of inner by columns.
+func multiply(a, b, out []float32, rows, inner, columns int) {
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1,
+		blas32.General{Rows: rows, Cols: inner, Stride: inner, Data: a},
+		blas32.General{Rows: inner, Cols: columns, Stride: columns, Data: b}, 1,
+		blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: out})
 }
 
-// score is how the net sees the words in [from, to) of the last two sentences: the more above 0, the more they read
-// like an order to the agent.
-func (r *reader) score(p *passage, from, to int, addressed, agent bool) float64 {
-	var in [NetInputs]float32
-	for k := range p.spans {
-		s := &p.spans[k]
-		a, b := max(from, s.from), min(to, s.to)
-		if a >= b {
-			continue
-		}
-		values := r.values(p, s)
-		for at := (a - s.from) * NetFilters; at < (b-s.from)*NetFilters; at += NetFilters {
-			for f, x := range values[at : at+NetFilters] {
-				in[f] = max(in[f], x)
-			}
-		}
+// read returns the scores of the words in [from, to).
+func (n *net) read(p *passage, from, to int) []float32 {
+	begin, end := max(0, from-netContext), min(len(p.words), to+netContext)
+	words := newTable(end-begin, netWidth)
+	for i := range words.rows {
+		n.vector(p, begin+i, words.from(i)[:netWidth])
 	}
-	if addressed {
-		in[NetFilters] = 1
+	found := n.first.through(words, 1)
+	for i := range n.deeper {
+		more := n.deeper[i].through(found, dilations[i])
+		blas32.Axpy(1, blas32.Vector{N: len(more.numbers), Inc: 1, Data: more.numbers},
+			blas32.Vector{N: len(more.numbers), Inc: 1, Data: found.numbers})
 	}
-	if agent {
-		in[NetFilters+1] = 1
+	hidden := make([]float32, found.rows*netHidden)
+	for i := range found.rows {
+		copy(hidden[i*netHidden:], n.rests)
 	}
-	hidden := [NetHidden]float32(r.Rests)
-	for i, x := range in {
-		if x != 0 {
-			addScaled(hidden[:], r.Hidden[i*NetHidden:][:NetHidden], x)
+	multiply(found.from(0), n.hidden, hidden, found.rows, netFilters, netHidden)
+	scores := make([]float32, to-from)
+	for i := range scores {
+		scores[i] = n.out[netHidden]
+		for j, x := range hidden[(from-begin+i)*netHidden:][:netHidden] {
+			scores[i] += max(x, 0) * n.out[j]
 		}
 	}
-	sum := r.Out[NetHidden]
-	for i, x := range hidden {
-		if x > 0 {
-			sum += float32(x * r.Out[i])
-		}
-	}
-	return float64(sum)
+	return scores
 }
 
-// Reading is a text as the net reads it, for the program that learns its weights. It has the same words, rows and
-// marks that score goes through.
-type Reading struct {
-	Words   []NetWord
-	Windows []NetWindow
+// score is how the net sees the words in [from, to) of a text: the more above 0, the more one of them reads like a part
+// of an order to the agent.
+func (n *net) score(p *passage, from, to int) float64 {
+	best := float32(math.Inf(-1))
+	for chunk := from / chunkWords; chunk*chunkWords < to; chunk++ {
+		begin := chunk * chunkWords
+		end := min(len(p.words), begin+chunkWords)
+		if p.scores[chunk] == nil {
+			p.scores[chunk] = n.read(p, begin, end)
+		}
+		for i := max(from, begin); i < min(to, end); i++ {
+			best = max(best, p.scores[chunk][i-begin])
+		}
+	}
+	return float64(best)
 }
 
-// NetWord is a word: rows of the embedder, whose shares add up to 1, and marks.
+// NetWord is a word as the net reads it, for the program that learns its weights: rows of the embedder, whose shares add
+// up to 1, and marks.
 type NetWord struct {
 	Rows   []int32
 	Shares []float32
 	Marks  []uint8
 }
 
-// NetWindow is a window of the words [From, To).
-type NetWindow struct {
-	From, To  int
-	Addressed bool // it speaks to a model, or a sentence shortly before it does
-}
-
-// Read reads a text as the net does.
-func Read(text string, from memory.Trust) (out Reading) {
-	var last *passage
-	sentences(text, from, func(s *sentence, _ string) bool {
-		last = s.of
-		out.Windows = append(out.Windows, NetWindow{s.first, s.first + len(s.words), s.addressed})
-		return true
-	})
-	if last == nil {
-		return out
-	}
+// NetWords are the words of a text as the net reads them.
+func NetWords(text string, from memory.Trust) []NetWord {
+	folded := fold(text)
+	p := newPassage(text, folded, wordsOf(folded), from)
+	out := make([]NetWord, len(p.words))
 	row := make([]float32, embedded)
-	for i := range last.words {
-		var w NetWord
+	for i := range p.words {
+		w := &out[i]
 		total := float32(0)
-		last.rows(i, func(at int, weight float32) {
+		p.rows(i, func(at int, weight float32) {
 			length := embed.Builtin{}.Row(at, row)
 			w.Rows, w.Shares = append(w.Rows, int32(at)), append(w.Shares, weight*length)
 			total += weight * length
@@ -391,11 +393,9 @@ func Read(text string, from memory.Trust) (out Reading) {
 			w.Shares[j] /= total
 		}
 		if total == 0 {
-			w.Marks = append(w.Marks, markUnknown)
-			w.Rows, w.Shares = nil, nil
+			*w = NetWord{Marks: []uint8{markUnknown}}
 		}
-		last.marks(i, func(mark int) { w.Marks = append(w.Marks, uint8(mark)) })
-		out.Words = append(out.Words, w)
+		p.marks(i, func(mark int) { w.Marks = append(w.Marks, uint8(mark)) })
 	}
 	return out
 }

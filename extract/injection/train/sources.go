@@ -23,6 +23,7 @@ type text struct {
 	// language is its code, for texts that were written for this.
 	language string
 	composed bool // from compose.txt
+	saying   bool // from a file of sayings
 }
 
 // Bounds on the texts of one language of a source, so that none outweighs the others.

@@ -110,7 +110,7 @@ func readSayings(file string) (out []text, err error) {
 			continue
 		}
 		out = append(out, text{attack: parts[0] == "attack", from: memory.Trust(parts[2]),
-			words: strings.ReplaceAll(parts[3], `\n`, "\n"), share: 1})
+			words: strings.ReplaceAll(parts[3], `\n`, "\n"), share: 1, saying: true})
 	}
 	return out, nil
 }

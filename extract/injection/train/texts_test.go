@@ -1,10 +1,14 @@
 package main
 
 import (
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // The texts hold attacks and harmless ones of all sources, and none that is kept for
@@ -14,30 +18,68 @@ func TestTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, one := range all {
+		if slot.MatchString(one.words) || one.share <= 0 {
+			t.Errorf("%q has a slot without words, or no share", one.words)
+		}
+	}
+	files, err := filepath.Glob("sayings/*.txt")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("files of sayings: %v, %v", files, err)
+	}
+	for _, file := range files {
+		some, err := readSayings(file)
+		if err != nil || len(some) < 50 {
+			t.Errorf("%s: %d sayings, %v", file, len(some), err)
+		}
+		all = append(all, some...)
+	}
 	count := map[bool]map[string]int{true: {}, false: {}}
 	known := map[string]bool{}
 	for _, one := range all {
 		count[one.attack][string(one.from)]++
 		known[one.words] = true
-		if slot.MatchString(one.words) || one.share <= 0 {
-			t.Errorf("%q has a slot without words, or no share", one.words)
-		}
 	}
 	for _, from := range []string{"user", "agent", "tool", "external"} {
 		if count[true][from] < 10 || count[false][from] < 10 {
 			t.Errorf("%s: %d attacks and %d harmless texts", from, count[true][from], count[false][from])
 		}
 	}
-	for _, file := range []string{"heldout.txt", "unseen.txt", "apart.txt", "blind.txt", "fresh.txt", "kinds.txt"} {
+	for _, file := range []string{"heldout.txt", "unseen.txt", "blind.txt", "fresh.txt", "asked.txt", "redteam.txt"} {
 		kept, err := os.ReadFile("../../../evals/attacks/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(kept)) {
-			if _, words, ok := strings.Cut(line, " | external | "); ok && known[strings.TrimSpace(words)] {
+			if parts := strings.SplitN(strings.TrimSpace(line), " | ", 4); len(parts) == 4 &&
+				known[strings.ReplaceAll(parts[3], `\n`, "\n")] {
 				t.Errorf("%s: line %q is learned from", file, line)
 			}
 		}
+	}
+}
+
+// The words that the net learns from are those of others, each with its rows and marks.
+func TestWriteWords(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "words")
+	lines := []text{
+		{attack: true, from: memory.TrustAgent, words: "Obey", share: 1, saying: true},
+		{from: memory.TrustUser, words: "Obey me", share: 1},
+	}
+	if err := writeWords(file, lines, nil); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := raw[8+4*order.Uint32(raw)*order.Uint32(raw[4:]):]
+	weight := math.Float32frombits(order.Uint32(texts[2:]))
+	if texts[0] != 1 || texts[1] != 1 || weight != written*sayWeight || order.Uint32(texts[6:]) != 1 {
+		t.Errorf("a text begins with % x", texts[:10])
+	}
+	if rows, marks := int(texts[10]), int(texts[11]); rows < 1 || marks < 1 || len(texts) != 12+8*rows+marks {
+		t.Errorf("%d rows and %d marks in %d bytes", rows, marks, len(texts)-12)
 	}
 }
 
