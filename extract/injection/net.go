@@ -71,8 +71,8 @@ type net struct {
 	hidden  []float32 // netFilters by netHidden
 	rests   []float32 // netHidden, biases of the hidden layer
 	out     []float32 // netHidden, and a bias
-	// rows has rows of the embedder as vectors of the net, made when they are first needed. Several goroutines use it: a
-	// row that two of them make at a time is the same.
+	// rows has rows of the embedder as vectors of the net, made when they are first needed. Several goroutines use it:
+	// a row that two of them make at a time is the same.
 	rows []atomic.Pointer[projection]
 }
 
@@ -306,7 +306,8 @@ func (l *layer) through(t *table, dilation int) *table {
 	}
 	taps := len(l.weights) / (t.columns * netFilters)
 	for k := range taps {
-		multiply(t.from((k-taps/2)*dilation), l.weights[k*t.columns*netFilters:], out.from(0), t.rows, t.columns, netFilters)
+		looked, tap := t.from((k-taps/2)*dilation), l.weights[k*t.columns*netFilters:]
+		multiply(looked, tap, out.from(0), t.rows, t.columns, netFilters)
 	}
 	for i, x := range out.numbers {
 		out.numbers[i] = max(x, 0)
@@ -367,8 +368,8 @@ func (n *net) score(p *passage, from, to int) float64 {
 	return float64(best)
 }
 
-// NetWord is a word as the net reads it, for the program that learns its weights: rows of the embedder, whose shares add
-// up to 1, and marks.
+// NetWord is a word as the net reads it, for the program that learns its weights: rows of the embedder, whose shares
+// add up to 1, and marks.
 type NetWord struct {
 	Rows   []int32
 	Shares []float32
