@@ -71,7 +71,7 @@ func read(text string) sentence {
 		end = withoutRemarks(ws, i, end)
 		first := i
 		i, s.topics = findStatement(ws[:end], i)
-		if hollow(ws[i:end], s.topics) {
+		if hollow(ws[i:end], s.topics) || platitude(ws[i:end], s.topics) {
 			s.topics = none
 		}
 		s.lean(first, i, end)

@@ -29,6 +29,7 @@ var (
 	ownersBefore  = tables.Words("owners-before")
 	demonstrative = tables.Words("demonstrative")
 	firstPerson   = tables.Words("first-person")
+	alone         = tables.Words("alone")
 
 	reporting  = tables.Words("reporting")
 	textLabels = tables.Words("text-labels")

@@ -259,7 +259,8 @@ func (r *turn) lean(s *sentence, from int) {
 		return
 	}
 	b := &r.before
-	if s.topics != none && (newClause(s.words).timed || s.weight > 2) {
+	points := s.words[min(english.SkipLeads(s.words), len(s.words)-1)].Text == "it"
+	if s.topics != none && (newClause(s.words).timed || s.weight > 2 && !points) {
 		r.addFact(text, s.text, s.topics.names(), at)
 		r.open = true
 		return

@@ -69,10 +69,29 @@ func TestLeaning(t *testing.T) {
 	for said, want := range map[string]string{
 		"I love it!":  "",
 		"She did too": "",
-		"We adopted a dog. Her name is Luna and she hates cats.": "We adopted a dog. Her name is Luna and she hates cats.",
-		"Guitar is mostly my thing. Playing it helps me sleep.":  "Guitar is mostly my thing. Playing it helps me sleep.",
-		"I live in Rome. It has cats and fountains.":             "I live in Rome.\nI live in Rome. It has cats and fountains.",
-		"Are you well? It rains in Rome.":                        "",
+		"We adopted a dog. Her name is Luna and she hates cats.":                                                "We adopted a dog. Her name is Luna and she hates cats.",
+		"Guitar is mostly my thing. Playing it helps me sleep.":                                                 "Guitar is mostly my thing. Playing it helps me sleep.",
+		"I live in Rome. It has cats and fountains.":                                                            "I live in Rome.\nI live in Rome. It has cats and fountains.",
+		"Are you well? It rains in Rome.":                                                                       "",
+		"That's amazing! Your boldness inspired me. It reminded me of this gorgeous sunset I saw while hiking.": "",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
+
+// Statements about people in general are none about the speaker, though they say "us".
+func TestPlatitudes(t *testing.T) {
+	for said, want := range map[string]string{
+		"Pets make us so much happier and never let us down.":            "",
+		"Pushing boundaries is how we grow and find out what we can do.": "",
+		"Having a support system is key to reaching our goals.":          "",
+		"Our kids are our whole life.":                                   "Our kids are our whole life.",
+		"The Alps drew us back every summer, so we bought a hut in Grindelwald.": "The Alps drew us back every summer\n" +
+			"We bought a hut in Grindelwald.",
+		"My parents make us soup on Sundays.": "My parents make us soup on Sundays.",
+		"The dog woke us at five.":            "The dog woke us at five.",
 	} {
 		if got := texts(factsOf(t, say(said))); got != want {
 			t.Errorf("%q gives %q, want %q", said, got, want)

@@ -33,6 +33,32 @@ func hollow(ws english.Words, t topics) bool {
 	return vague && n < 2 && !newClause(ws).timed
 }
 
+// platitude reports whether a statement is about people in general and not about the speaker: "Pets make us so much
+// happier", "Pushing boundaries is how we grow". Its only words for the speaker are "we" and the like, and it neither
+// begins with one nor tells of a time, a name, a number or something that happened.
+func platitude(ws english.Words, t topics) bool {
+	if t&^(personal|details) != 0 || !ws.Any(firstPerson) || newClause(ws).timed {
+		return false
+	}
+	if english.Prepositions.Has(ws.At(0)) { // "On Mondays we play chess"
+		return false
+	}
+	i, _ := (&clause{words: ws}).skipAdverbs(0)
+	if i < len(ws) && (firstPerson.Has(ws[i].Text) || i+1 < len(ws) && firstPerson.Has(ws[i+1].Text)) {
+		return false
+	}
+	for i := range ws {
+		w := ws[i].Text
+		switch {
+		case alone.Has(w), ws[i].Upper && i > 0, english.Past(w), english.StartsWithDigit(w):
+			return false
+		case (w == "our" || w == "there") && !generic.Has(ws.At(i+1)): // "Rex is our dog", "There are five of us"
+			return false
+		}
+	}
+	return true
+}
+
 // withoutRemarks is the end of the statement ws[:end] without remarks behind its last mark: "…, it was great", ", wish
 // me luck". A remark has no definite word.
 func withoutRemarks(ws english.Words, from, end int) int {
