@@ -12,7 +12,10 @@
 package injection
 
 import (
+	"crypto/sha256"
 	"strings"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -38,6 +41,32 @@ const encoded = "encoded: "
 
 // Check returns why a text from a source is held back; "" if it is not.
 func Check(text string, from memory.Trust) (reason string) {
+	if len(text) < longText {
+		return judged(text, from)
+	}
+	key := checked{sha256.Sum256([]byte(text)), from}
+	reason, ok := reasons.Get(key)
+	if !ok {
+		reason = judged(text, from)
+		reasons.Add(key, reason)
+	}
+	return reason
+}
+
+// Reasons of the long texts that were checked last: ingestion asks some four times on its way, and such a text may take
+// a second.
+const longText = 1 << 10
+
+var reasons, _ = lru.New[checked, string](4096) // some 500 kB; New fails for a size of 0 alone
+
+// checked is a text that was checked, by its hash, and its source.
+type checked struct {
+	hash [sha256.Size]byte
+	from memory.Trust
+}
+
+// judged is Check of a text that was not checked lately.
+func judged(text string, from memory.Trust) (reason string) {
 	return check(text, from, func(s *sentence, folded string) string {
 		if reason := byRules(s, folded); reason != "" && !(doubtful[reason] && s.plain(folded)) {
 			return reason

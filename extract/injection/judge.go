@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/memoryd/memoryd/memory"
@@ -50,10 +51,18 @@ func (s *sentence) judge(folded string) bool {
 	if s.from == memory.TrustAgent {
 		least = farBelowAgent
 	}
-	if theNet() == nil || over < least {
+	if theNet() == nil || over < least || s.bare() {
 		return false
 	}
 	return over+theNet().score(s.of, s.first, s.first+len(s.words)) > 0
+}
+
+// bare reports whether all words are numbers or single letters, which give no order: tables and logs have thousands,
+// and the net would read each.
+func (s *sentence) bare() bool {
+	return !slices.ContainsFunc(s.words, func(w word) bool {
+		return !isNumber(w.text) && (len(w.text) > 1 || isUnspacedWord(&w))
+	})
 }
 
 // How far below its bar the sum of a window is that the net is not asked about. That spares most ordinary windows the

@@ -50,7 +50,7 @@ const (
 	markEnds                    // another mark
 	markNumber                  // it has a digit
 	markUnknown                 // the embedder does not know it
-	markTag                     // its sentence begins behind signs such as <!-- or //
+	_                           // unused
 	markFirst                   // the first of its text
 	markLast                    // and the last one
 )
@@ -189,6 +189,9 @@ func unfolded(text, folded string, words []word) []string {
 			end += len(text[end:]) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
 		}
 		run := fold(text[:end])
+		if isPlain(run) {
+			run = plainSpaces.Replace(run)
+		}
 		if !strings.HasPrefix(folded[at:], run) {
 			return out
 		}
@@ -211,6 +214,9 @@ func unfolded(text, folded string, words []word) []string {
 	}
 	return out
 }
+
+// plainSpaces writes the white space of ASCII text as fold writes it in a text that has other characters too.
+var plainSpaces = strings.NewReplacer("\t", " ", "\v", " ", "\f", " ", "\r", " ")
 
 // marks calls do with each mark of the word at i.
 func (p *passage) marks(i int, do func(mark int)) {
@@ -259,13 +265,19 @@ func (p *passage) rows(i int, found func(row int, weight float32)) {
 	p.reader.Rows(p.spell[i], found)
 }
 
+// maxRows is how many rows of a word the net looks at, as it did when it learned. A word in English has one or two, one
+// in a language of long words or without spaces many.
+const maxRows = 3
+
 // vector adds to out the word at i as the net sees it.
 func (n *net) vector(p *passage, i int, out []float32) {
-	total := float32(0)
+	total, rows := float32(0), 0
 	p.rows(i, func(row int, weight float32) {
 		one := n.row(row)
 		total += weight * one.length
-		addScaled(out, one.vector[:], weight*one.length)
+		if rows++; rows <= maxRows {
+			addScaled(out, one.vector[:], weight*one.length)
+		}
 	})
 	if total > 0 {
 		for j := range out {
@@ -368,8 +380,8 @@ func (n *net) score(p *passage, from, to int) float64 {
 	return float64(best)
 }
 
-// NetWord is a word as the net reads it, for the program that learns its weights: rows of the embedder, whose shares
-// add up to 1, and marks.
+// NetWord is a word as the net reads it, for the program that learns its weights: up to maxRows rows of the embedder,
+// with their shares of all rows of the word, and marks.
 type NetWord struct {
 	Rows   []int32
 	Shares []float32
@@ -387,8 +399,10 @@ func NetWords(text string, from memory.Trust) []NetWord {
 		total := float32(0)
 		p.rows(i, func(at int, weight float32) {
 			length := embed.Builtin{}.Row(at, row)
-			w.Rows, w.Shares = append(w.Rows, int32(at)), append(w.Shares, weight*length)
 			total += weight * length
+			if len(w.Rows) < maxRows {
+				w.Rows, w.Shares = append(w.Rows, int32(at)), append(w.Shares, weight*length)
+			}
 		})
 		for j := range w.Shares {
 			w.Shares[j] /= total

@@ -13,7 +13,7 @@ import (
 func main() {
 	texts := flag.String("texts", "texts", "folder of the texts written for this")
 	sayings := flag.String("sayings", "../../../evals/attacks/tuned.txt,sayings/*.txt",
-		"files of sayings that may be learned from, with commas between them")
+		"files of sayings that may be learned from, or patterns of their names, with commas between them")
 	sources := flag.String("sources", "", "folder of the public sources in README.md")
 	out := flag.String("o", "../weights.bin", "file to write the weights to; none are learned if it is empty")
 	words := flag.String("words", "", "file to write the texts to for net.py; none if it is empty")
@@ -39,7 +39,7 @@ func run(texts, sayings, sources, out, words string, fold int) error {
 	for _, pattern := range strings.Split(sayings, ",") {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
-			return fmt.Errorf("%s: no sayings (%w)", pattern, err)
+			return fmt.Errorf("-sayings: no file is named %s", pattern) // or it is no pattern
 		}
 		for _, file := range files {
 			some, err := readSayings(file)

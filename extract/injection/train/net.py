@@ -19,12 +19,12 @@ import optax
 
 WIDTH, REACH, FILTERS, TAPS, HIDDEN, MARKS = 64, 5, 96, 3, 32, 112
 DILATIONS = (2, 4, 8)
-MAX_ROWS, MAX_MARKS = 3, 12  # of a word; few words have more
+MAX_ROWS, MAX_MARKS = 3, 12  # of a word, as net.go has them
 LENGTHS = (32, 64, 128, 256)  # texts are padded to one of these, and read up to the last
 
 EPOCHS = 16
 BATCH = 512  # texts of 32 words; of longer ones fewer
-RATE = 3e-3  # of Adam, in the first tenth; then it falls along a cosine to 0
+RATE = 3e-3  # of Adam, after 200 steps that lead up to it; then it falls along a cosine to 0
 DECAY = 0.01
 # Shares of what is left out each time, so that nothing decides alone: numbers of layers, and all marks or the vector
 # of a word.
