@@ -23,7 +23,7 @@ func SkipLeads(ws Words) int {
 
 // skipSoft is the index after a soft lead at ws[i] and the name it addresses; i if there is none.
 func skipSoft(ws Words, i int) int {
-	if i+1 >= len(ws) || !softLeads.Has(ws[i].Text) {
+	if i+1 >= len(ws) || !softLeads.Has(ws[i].Text) || ws[i].Text == "no" && ws[i+1].Text == "one" && ws[i].Stop == 0 {
 		return i
 	}
 	if end := addressEnd(ws, i); end > 0 {

@@ -101,8 +101,8 @@ func (p *position) tradesWith() bool {
 	for j := p.i + 1; j < min(len(p.words)-1, p.i+5); j++ {
 		at := p.at(j)
 		name := p.words[j+1].Upper && !english.StopWords.Has(p.at(j+1)) && !english.DateWords.Has(p.at(j+1))
-		if (at == "at" || at == "for" || at == "to" || at == "with" || at == "from") && name {
-			return true
+		if (at == "at" || at == "for" || at == "with" || at == "to" && j == p.i+1) && name {
+			return true // but not "I convert Celsius to Fahrenheit"
 		}
 		if p.words[j].Stop != 0 || english.Pronouns.Has(at) || objects.Has(at) {
 			return false

@@ -66,7 +66,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 func (c *clause) ownedBare(i int) bool {
 	w, next := c.at(i), c.at(i+1)
 	given := contacts.Has(w) && next == "is" && (c.numberWithin(i+2, 5) || strings.Contains(c.at(i+2), "@"))
-	return given || bareOwned.Has(w) && finiteVerb(next) || c.recorded(i) && w != "the"
+	return given || bareOwned.Has(w) && finiteVerb(next) || c.recorded(i) && w != "the" && !c.words.Any(publicMeasures)
 }
 
 // elidedState reports whether the clause has "I am" missing before the word at i: "Vegetarian here since university",

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -73,14 +74,70 @@ func quotesSpeaker(text string) bool {
 	return false
 }
 
-// insideQuotation reports whether a sentence that begins at a place of a text goes on with a quotation that was opened
+// inside reports whether a sentence that begins at a place of a text goes on with a quotation that was opened
 // before: of `News! "I hate Rome", she said.` the sentence begins behind the mark. A mark without another one, such as
-// that of inches, opens none.
-func insideQuotation(text string, at int) bool {
-	before := text[:at]
-	if plain := strings.Count(text, `"`); plain%2 == 0 && strings.Count(before, `"`)%2 == 1 {
+// that of inches, opens none. Places must not go back.
+func (q *quotations) inside(at int) bool {
+	for ; q.read < at; q.read++ {
+		q.count(q.read, &q.before)
+	}
+	if q.all.plain%2 == 0 && q.before.plain%2 == 1 {
 		return true
 	}
-	opened := strings.Count(before, "“") + strings.Count(before, "«")
-	return opened > strings.Count(before, "”")+strings.Count(before, "»") && strings.ContainsAny(text[at:], "”»")
+	return q.before.opened > q.before.closed && q.all.closed > q.before.closed
 }
+
+// quotations counts the quotation marks of a text once, however many of its sentences are asked for.
+type quotations struct {
+	text        string
+	read        int // the bytes that before counts
+	before, all marks
+}
+
+// marks are how many quotation marks there are of each kind.
+type marks struct{ plain, opened, closed int }
+
+// quotationsOf makes the counts of a text.
+func quotationsOf(text string) quotations {
+	q := quotations{text: text}
+	for i := range len(text) {
+		q.count(i, &q.all)
+	}
+	return q
+}
+
+// count adds the mark at a byte of the text, if there is one.
+func (q *quotations) count(i int, m *marks) {
+	switch rest := q.text[i:]; {
+	case rest[0] == '"':
+		m.plain++
+	case strings.HasPrefix(rest, "“"), strings.HasPrefix(rest, "«"):
+		m.opened++
+	case strings.HasPrefix(rest, "”"), strings.HasPrefix(rest, "»"):
+		m.closed++
+	}
+}
+
+// speakerLine is a line of a talk that was pasted: "Anna: I moved to Oslo".
+var speakerLine = regexp.MustCompile(`(?m)^[ \t>*-]*(\p{Lu}[\p{L}.'-]{0,20}(?: \p{Lu}[\p{L}.'-]{0,20})?)\**: .*\b(?:I|I'm|my|we|you)\b`)
+
+// transcript reports whether a text is a talk that was pasted: two who speak take lines, and none of them is the user.
+func transcript(text string) bool {
+	first := ""
+	for _, m := range speakerLine.FindAllStringSubmatch(text, maxSpeakerLines) {
+		name := m[1]
+		if ws := english.Lex(name); labelNoun(ws) || newsLabels.Has(ws.At(0)) || labels.Match(ws, 0) > 0 {
+			continue
+		}
+		if first == "" {
+			first = name
+		}
+		if name != first {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSpeakerLines bounds the lines that are looked at.
+const maxSpeakerLines = 20

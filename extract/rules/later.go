@@ -77,8 +77,11 @@ func beginsLater(ws english.Words, i, k int) bool {
 const maxLeadLabel = 5
 
 // leadLabel reports whether ws is a label, with its colon, before a statement of the speaker's own. What follows words
-// of saying, of a text or of a task is hardly that.
+// of saying, of a text or of a task is hardly that, nor what follows one word that may be a name: "Anna: I'm pregnant!".
 func leadLabel(ws english.Words) bool {
+	if len(ws) == 1 && !labelNoun(ws) && !newsLabels.Has(ws[0].Text) {
+		return false
+	}
 	return len(ws) <= maxLeadLabel && ws[len(ws)-1].Stop == ':' && !ws.Any(textLabels) && !ws.Any(english.TaskWords) &&
 		!ws.Any(pasteVerbs) && !ws.Any(reporting) && !ws.Any(makeBelieve)
 }
@@ -109,6 +112,9 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 			continue
 		}
 		k := j + english.SkipLeads(ws[j:])
+		if ws[i:j].Any(wordings) || ws[i:j].Any(textLabels) {
+			break // "Which is correct, I have a dog or I've a dog?", "Tell me a joke, I'm a pirate"
+		}
 		if k >= len(ws) || !speakerWords.Has(ws[k].Text) && reachPhrases.Match(ws, k) == 0 {
 			continue
 		}

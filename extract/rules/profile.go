@@ -68,7 +68,11 @@ func restated(text string, ws english.Words) (f field, ok bool) {
 		for value > 0 && j-value < maxValue && !leadsToValue.Has(ws[value-1].Text) {
 			value--
 		}
-		if !labelNoun(ws[j+3:last+1]) || value == 0 || value == j || english.Deictic.Has(ws[value].Text) {
+		before := ws[:j]
+		thing := english.OwnNouns.Has(ws[last].Text) && !traits.Has(ws[last].Text) &&
+			!(persons.Has(ws[last].Text) && ws[value].Upper) // "I handed it to the vet, that's my dog"
+		if !labelNoun(ws[j+3:last+1]) || value == 0 || value == j || english.Deictic.Has(ws[value].Text) || thing ||
+			before.Has("not") || before.Has("never") || before.Has("if") || hypothetical.Found(before) {
 			return f, false
 		}
 		f = field{start: ws[0].Start, end: ws[len(ws)-1].End, topics: personal}
@@ -92,8 +96,9 @@ const maxOwnLabel = 7
 func ownLabel(text string, ws english.Words) (f field, ok bool) {
 	for i := range ws {
 		own := ws[i].Text == "my" || ws[i].Text == "our"
-		if !own && (i > 0 && !joint(ws[i-1]) || imperative(ws[0].Text)) {
-			continue
+		if !own && (i > 0 && !joint(ws[i-1]) || imperative(ws[0].Text)) ||
+			i > 0 && (english.Prepositions.Has(ws[i-1].Text) || ws[i-1].Stop == ':' || ws[:i].Has("not")) {
+			continue // "Gift ideas for my wife: perfume" and "ValueError: my phone: invalid" label something else
 		}
 		last := i
 		for last < len(ws)-1 && last-i < maxOwnLabel && ws[last].Stop == 0 {
@@ -109,8 +114,11 @@ func ownLabel(text string, ws english.Words) (f field, ok bool) {
 		lasting := !ws[:value].Any(pasteVerbs) && !imperative(ws[0].Text) || english.OwnNouns.Has(ws[last].Text) &&
 			!before.Any(demonstrative) && !before.Any(textLabels) &&
 			!slices.ContainsFunc(before, func(w english.Word) bool { return w.Stop == ':' })
-		if !labelNoun(noun) || !lasting || english.QuestionWords.Has(ws[value].Text) {
-			continue
+		says := persons.Has(ws[last].Text) && !ws[value].Upper // "My wife: hates it"
+		told := ws[value:]
+		if !labelNoun(noun) || !lasting || says || noun.Any(firstPerson) || english.QuestionWords.Has(told[0].Text) ||
+			told[:min(2, len(told))].Any(firstPerson) || told.Any(addressee) || told.Has("please") {
+			continue // "My budget: I don't know yet" and "My bank: please close it" give no value
 		}
 		f.start, f.end, f.topics = ws[i].Start, ws[len(ws)-1].End, personal
 		if noun.Has("favorite") {

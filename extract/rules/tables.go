@@ -30,10 +30,12 @@ var (
 	demonstrative = tables.Words("demonstrative")
 	firstPerson   = tables.Words("first-person")
 	alone         = tables.Words("alone")
+	newsLabels    = tables.Words("news-labels")
 
 	reporting  = tables.Words("reporting")
 	textLabels = tables.Words("text-labels")
 	reasons    = tables.Words("reasons")
+	wordings   = tables.Words("wordings")
 
 	weekdays        = tables.Words("weekdays")
 	correctionWords = tables.Words("correction-words")
@@ -106,6 +108,8 @@ var (
 	bareOwned        = tables.Words("bare-owned")
 	records          = tables.Words("records")
 	money            = tables.Words("money")
+	publicMeasures   = tables.Words("public-measures")
+	weightUnits      = tables.Words("weight-units")
 	valueVerbs       = tables.Words("value-verbs")
 	persons          = tables.Words("persons")
 	traits           = tables.Words("traits")

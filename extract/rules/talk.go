@@ -38,6 +38,8 @@ type turn struct {
 	*extract.Turn
 	facts []extract.Fact
 	pos   int // the byte of the text behind the last sentence
+	// quoted tells which sentences are part of a quotation that began before them.
+	quoted quotations
 	// before is the sentence before the one that is being read, and open whether the last fact ends with it, so that a
 	// sentence that leans on it may join that fact.
 	before sentence
@@ -50,7 +52,10 @@ type turn struct {
 // read gives the facts of a turn of the user's.
 func (k *talk) read(t *extract.Turn) []extract.Fact {
 	said := english.Sentences(t.Text)
-	r := turn{Turn: t}
+	if transcript(t.Text) {
+		return nil
+	}
+	r := turn{Turn: t, quoted: quotationsOf(t.Text)}
 	profile := strings.Contains(t.Text, ": ") && profileOf(said)
 	for n, quote := range said {
 		at := strings.Index(t.Text[r.pos:], quote)
@@ -77,7 +82,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		case r.forget(&s, from):
 		case s.pastes, profile && r.addFields(&s), r.addLabelled(&s):
 		case k.correct(&r, &s):
-		case insideQuotation(r.Text, from), quotesSpeaker(quote):
+		case r.quoted.inside(from), quotesSpeaker(quote):
 			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
 		case n == 0 && r.join(&s, k.question(t)):
 		default:
@@ -151,7 +156,7 @@ func (r *turn) addFields(s *sentence) bool {
 
 // addLabelled adds what a sentence gives under a label of the speaker's own. It reports whether s has one.
 func (r *turn) addLabelled(s *sentence) bool {
-	if s.topics != none || s.question || len(s.words) == 0 || insideQuotation(r.Text, r.pos) {
+	if s.topics != none || s.question || len(s.words) == 0 || r.quoted.inside(r.pos) {
 		return false
 	}
 	f, ok := restated(s.text, s.words)

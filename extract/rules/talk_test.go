@@ -81,6 +81,23 @@ func TestLeaning(t *testing.T) {
 	}
 }
 
+// What other people say in a talk that was pasted, and behind a name, is not the user's.
+func TestTranscript(t *testing.T) {
+	for said, want := range map[string]string{
+		"Anna: I moved to Oslo\nBen: I have a dog now\nAnna: my wife is pregnant": "",
+		"Customer: I am allergic to nuts\nAgent: what can I do for you?":          "",
+		"Anna: I'm pregnant!":              "",
+		"Update: I moved to Oslo":          "I moved to Oslo",
+		"My job: nurse\nMy city: Oslo":     "My job is nurse\nMy city is Oslo",
+		"Kidding aside, I have diabetes.":  "I have diabetes.",
+		"I convert Celsius to Fahrenheit.": "",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}
+
 // Statements about people in general are none about the speaker, though they say "us".
 func TestPlatitudes(t *testing.T) {
 	for said, want := range map[string]string{
@@ -296,6 +313,26 @@ func TestThings(t *testing.T) {
 		"I need glasses for the party":                      "",
 		"The release of our app is planned for 3 July":      "The release of our app is planned for 3 July 2023",
 		"my parents a gift":                                 "",
+		"Gift ideas for my wife: perfume, a book":           "",
+		"Recipe for my kids: pasta with butter":             "",
+		"ValueError: my phone: invalid":                     "",
+		"My wife: hates it":                                 "",
+		"My wife: Anna":                                     "My wife is Anna",
+		"My budget: I don't know yet":                       "",
+		"It isn't 5 Elm Road, that's my address":            "",
+		"I handed it to the vet, that's my dog":             "",
+		"Speed limit is 30 in town":                         "",
+		"World record is 2:01:09 in the marathon":           "",
+		"The scale reads 3 volts":                           "",
+		"There are two dogs left in the shelter":            "",
+		"Which is correct, I have a dog or I've a dog?":     "",
+		"Tell me a joke, I'm a pirate":                      "",
+		"What's a good Italian place, I'm vegan?":           "I'm vegan",
+		"What can I cook, I'm vegan?":                       "I'm vegan",
+		"Class from the 3rd package":                        "",
+		"Baby on the 3rd floor":                             "",
+		"Move on, it's Friday":                              "",
+		"No one moved my class to Friday":                   "No one moved my class to Friday (2023-05-12)",
 	} {
 		if got := texts(factsOf(t, say(said))); got != want {
 			t.Errorf("%q gives %q, want %q", said, got, want)
@@ -321,6 +358,21 @@ func TestCorrection(t *testing.T) {
 		}
 		if strings.TrimRight(got, ".") != strings.TrimRight(tc.want, ".") {
 			t.Errorf("%q after %q gives %q, want %q", tc.corrected, tc.said, got, tc.want)
+		}
+	}
+}
+
+// A quotation that is open at a place holds there, in a text of any length, since marks are counted once.
+func TestQuotations(t *testing.T) {
+	for text, want := range map[string]string{
+		`a "b c" d`: "...xxxx..", "a “b” c «d» e": "...xx....xx..", `5" wide`: ".......", "“a": "..", "a” b": "....",
+	} {
+		q, got := quotationsOf(text), ""
+		for at := range text {
+			got += map[bool]string{true: "x", false: "."}[q.inside(at)]
+		}
+		if got != want {
+			t.Errorf("%q is quoted at %s, want %s", text, got, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -34,7 +33,11 @@ func (c *clause) household() (topics, bool) {
 	if english.Adverbs.Has(first) {
 		first = c.at(3)
 	}
-	return personal, isCount(first) && (c.atHome(3) || counted && (c.words.Has("here") || c.words.Has("left")))
+	last := c.at(len(c.words) - 1) // "There are two dogs left in the shelter" is no home
+	if last == "now" {
+		last = c.at(len(c.words) - 2)
+	}
+	return personal, isCount(first) && (c.atHome(3) || counted && (last == "here" || last == "left"))
 }
 
 // atHome reports whether words from i on name the speaker's home: "in our house", "in this family", "at home".
@@ -58,9 +61,8 @@ func (c *clause) scheduled() (topics, bool) {
 	for i := 0; i < min(len(c.words), 5); i++ {
 		w := c.at(i)
 		if appointments.Has(w) && c.scheduledFrom(i) && (i > 0 || c.words[0].Stop == 0) {
-			return details, !c.addressed(i) && (c.timed || slices.ContainsFunc(c.words[i:], func(w english.Word) bool {
-				return isOrdinal(w.Text) // "march 4th" may be no month
-			}))
+			last := c.words[len(c.words)-1] // "march 4th" may be no month, and "the 3rd floor" is no day
+			return details, !c.addressed(i) && c.words[i].Stop == 0 && (c.timed || isOrdinal(last.Text))
 		}
 		article := w == "the" || w == "a" || w == "an"
 		if !(i == 0 && article) && (article || c.words[i].Stop != 0 || c.noNoun(i)) {
@@ -76,6 +78,9 @@ func (c *clause) scheduledFrom(i int) bool {
 	next := c.at(i + 1)
 	if next == "of" || next == "for" {
 		return (c.at(i+2) == "our" || c.at(i+2) == "my") && c.finiteWithin(i+2, 4)
+	}
+	if next != "" && c.words[i+1].Stop == ',' {
+		return false // "Move on, it's Friday"
 	}
 	return finiteVerb(next) || next == "on" || next == "at" || next == "from" || next == "with"
 }
@@ -236,7 +241,7 @@ func (c *clause) onScales() (topics, bool) {
 		verb := strings.TrimSuffix(c.at(i+1), "s")
 		says := verb == "say" || verb == "show" || verb == "read"
 		before := c.at(i-1) == "the" && c.at(i-2) == "on" && english.StartsWithDigit(c.at(0))
-		return personal, before || says && c.numberWithin(i+2, 2) && i < 2
+		return personal, (before || says && c.numberWithin(i+2, 2) && i < 2) && c.words.Any(weightUnits)
 	}
 	return none, false
 }
