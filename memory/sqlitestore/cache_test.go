@@ -44,7 +44,7 @@ func store(t testing.TB, cacheBytes int64, now func() time.Time) *Store {
 func turns(scope memory.Scope, n int) (out []memory.Write) {
 	for i := range n {
 		w := memory.Write{Memory: memory.Memory{ID: fmt.Sprintf("%036d", i), Scope: scope, Kind: memory.KindTurn,
-			Fact: strings.Repeat("some words ", 8), Author: "user", Timestamp: time.Unix(1_600_000_000+int64(i%7), 0),
+			Fact: fmt.Sprintf("%5d", i) + strings.Repeat(" some words", 8), Author: "user", Timestamp: time.Unix(1_600_000_000+int64(i%7), 0),
 			Source: memory.Source{SessionID: fmt.Sprint("session", i%5), EventIDs: []string{fmt.Sprint("event", i)}}},
 			Terms: memory.Terms{}, Vector: make([]float32, 64)}
 		w.Vector[i%64] = 1
