@@ -119,7 +119,10 @@ func (q *quotations) count(i int, m *marks) {
 }
 
 // speakerLine is a line of a talk that was pasted: "Anna: I moved to Oslo".
-var speakerLine = regexp.MustCompile(`(?m)^[ \t>*-]*(\p{Lu}[\p{L}.'-]{0,20}(?: \p{Lu}[\p{L}.'-]{0,20})?)\**: .*\b(?:I|I'm|my|we|you)\b`)
+var speakerLine = regexp.MustCompile(`(?m)^[ \t>*-]*(` + speakerName + `(?: ` + speakerName + `)?)\**: ` +
+	`.*\b(?:I|I'm|my|we|you)\b`)
+
+const speakerName = `\p{Lu}[\p{L}.'-]{0,20}`
 
 // transcript reports whether a text is a talk that was pasted: two who speak take lines, and none of them is the user.
 func transcript(text string) bool {

@@ -77,7 +77,8 @@ func beginsLater(ws english.Words, i, k int) bool {
 const maxLeadLabel = 5
 
 // leadLabel reports whether ws is a label, with its colon, before a statement of the speaker's own. What follows words
-// of saying, of a text or of a task is hardly that, nor what follows one word that may be a name: "Anna: I'm pregnant!".
+// of saying, of a text or of a task is hardly that, nor what follows one word that may be a name: "Anna: I'm
+// pregnant!".
 func leadLabel(ws english.Words) bool {
 	if len(ws) == 1 && !labelNoun(ws) && !newsLabels.Has(ws[0].Text) {
 		return false

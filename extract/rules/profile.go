@@ -109,16 +109,8 @@ func ownLabel(text string, ws english.Words) (f field, ok bool) {
 			continue
 		}
 		noun := labelled(ws[i:value])
-		// A task may name things of the speaker's, but hardly gives traits: "Improve my title: …".
-		before := ws[:i]
-		lasting := !ws[:value].Any(pasteVerbs) && !imperative(ws[0].Text) || english.OwnNouns.Has(ws[last].Text) &&
-			!before.Any(demonstrative) && !before.Any(textLabels) &&
-			!slices.ContainsFunc(before, func(w english.Word) bool { return w.Stop == ':' })
-		says := persons.Has(ws[last].Text) && !ws[value].Upper // "My wife: hates it"
-		told := ws[value:]
-		if !labelNoun(noun) || !lasting || says || noun.Any(firstPerson) || english.QuestionWords.Has(told[0].Text) ||
-			told[:min(2, len(told))].Any(firstPerson) || told.Any(addressee) || told.Has("please") {
-			continue // "My budget: I don't know yet" and "My bank: please close it" give no value
+		if !labelNoun(noun) || noun.Any(firstPerson) || !lasting(ws, i, value) || !valued(ws, last) {
+			continue
 		}
 		f.start, f.end, f.topics = ws[i].Start, ws[len(ws)-1].End, personal
 		if noun.Has("favorite") {
@@ -135,6 +127,27 @@ func ownLabel(text string, ws english.Words) (f field, ok bool) {
 		return f, true
 	}
 	return f, false
+}
+
+// lasting reports whether the label ws[i:value] may lead into a trait or a thing that lasts. A task may name things of
+// the speaker's, but hardly gives traits: "Improve my title: …".
+func lasting(ws english.Words, i, value int) bool {
+	if !ws[:value].Any(pasteVerbs) && !imperative(ws[0].Text) {
+		return true
+	}
+	before := ws[:i]
+	return english.OwnNouns.Has(ws[value-1].Text) && !before.Any(demonstrative) && !before.Any(textLabels) &&
+		!slices.ContainsFunc(before, func(w english.Word) bool { return w.Stop == ':' })
+}
+
+// valued reports whether a value stands behind a label that ends at ws[last], and not another statement: none is in "My
+// wife: hates it", "My budget: I don't know yet" and "My bank: please close it".
+func valued(ws english.Words, last int) bool {
+	told := ws[last+1:]
+	if persons.Has(ws[last].Text) && !told[0].Upper || english.QuestionWords.Has(told[0].Text) {
+		return false
+	}
+	return !told[:min(2, len(told))].Any(firstPerson) && !told.Any(addressee) && !told.Has("please")
 }
 
 // labelled is the noun of a label of the speaker's own: "job" of "my job", "number plate" of "number plate of my car".
