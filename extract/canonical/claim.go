@@ -59,6 +59,9 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 
 // changesValue reports whether c gives the attribute of both another value than o, as one thing may have it.
 func (c *Claim) changesValue(o *Claim) bool {
+	if c.rank() < o.rank() {
+		return false // "I started out as a trainee nurse" tells of the past
+	}
 	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
 		before, _ := strconv.Atoi(o.Value)
 		after, _ := strconv.Atoi(c.Value)
@@ -70,6 +73,14 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && !o.Several)
+}
+
+// rank is how high the rank of an occupation is; 0 for other claims.
+func (c *Claim) rank() int {
+	if !strings.HasPrefix(c.Attribute, "occupation rank ") {
+		return 0
+	}
+	return 1 + slices.Index([]string{"trainee", "junior", "senior", "lead"}, c.Value)
 }
 
 // A mention such as "my wife" tells a status as well as "I am married" does. It is loose, and gives way to each status

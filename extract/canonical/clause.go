@@ -402,9 +402,22 @@ const maxObjectWords = 3
 // meant".
 func Corrects(ws english.Words) bool { return correcting.Found(ws) }
 
+// nowAndThen reports whether ws tells of what happens at times, which changes nothing.
+func nowAndThen(ws english.Words) bool {
+	for i := range ws {
+		if n := ws.At(i + 2); ws[i].Text == "now" && ws.At(i+1) == "and" && (n == "then" || n == "again") {
+			return true
+		}
+	}
+	return false
+}
+
 // tellsChange reports whether one of the marks of change is among the words of the fact
 // as it is written, before reduce drops them.
 func tellsChange(ws english.Words) bool {
+	if nowAndThen(ws) {
+		return false
+	}
 	return changeMarks.Found(ws) || correcting.Found(ws) ||
 		slices.ContainsFunc(ws, func(w english.Word) bool { return changeWords.Has(w.Text) })
 }

@@ -36,7 +36,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			continue
 		}
 		v := verbPhrase{owner: o, subject: ok, bounded: s.bounded, plural: s.words.At(0) == "we"}
-		v.changed = c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords)
+		v.changed = !nowAndThen(all) && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
 		v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 		switch {
 		case ok:
@@ -242,8 +242,9 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	if v.perfect && !f.event && !v.be && !slices.Contains(f.tokens[0].words, "be") && !rest.Any(spanning) {
 		return true
 	}
-	if f.ended && strings.HasSuffix(f.attribute, "name") && rest.At(0) == "off" {
-		return true // "took my husband's name off the list"
+	if f.ended && strings.HasSuffix(f.attribute, "name") && len(rest) > 0 &&
+		slices.Contains(f.tokens[0].words, "take") && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {
+		return true // "took my husband's name off the list", "took my husband's name badge"
 	}
 	// A list has more than one value, and so no single one that another takes the place of.
 	status := strings.HasPrefix(f.attribute, "marital")

@@ -145,9 +145,10 @@ func (c *claim) runsBy(ws english.Words) (out []Claim) {
 			for _, name := range names {
 				out = append(out, Claim{Attribute: "habit of " + name, Value: held, Loose: true})
 			}
-			if bank {
-				bank := Claim{Attribute: "bank thing", Value: names[0], Several: true, Changed: c.changed}
-				out = append(out, bank)
+			if strings.HasPrefix(ws[k].Text, "account") {
+				// A savings account is beside the one of every day, and an insurance is with no bank.
+				plain := k == 1 || k == 2 && ws[1].Text == "bank"
+				out = append(out, Claim{Attribute: "bank thing", Value: names[0], Several: true, Changed: plain && c.changed})
 			}
 			return out
 		}
@@ -174,7 +175,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 	if ws.Any(uncertain) {
 		return nil
 	}
-	lately := passes(ws) || ws.Has("lately") // it may pass
+	lately := forNow(ws) || ws.Has("lately") || ws.Has("yesterday") || ws.Any(english.DateWords) // it may pass
 	for k := 1; k < min(len(ws), maxSlotWords); k++ {
 		at := k
 		// A form of "be" belongs to what befalls it: "the trip is off".

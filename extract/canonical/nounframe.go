@@ -108,7 +108,7 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 	}
 	alone := k > 0 && (k == 1 || stopsClause(all[k-2].Stop)) // "Beat my 10k record"
 	bested := (subject || alone) && strings.HasPrefix(s.attribute, "one record") && besting.Has(before) &&
-		!all[:k].Any(uncertain)
+		!all[:k].Any(uncertain) && !all[:k].Has("to")
 	if claim.Value == "" && mine && bested {
 		claim.Value, claim.Changed = recordBehind(after), true
 	}

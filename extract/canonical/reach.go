@@ -120,7 +120,10 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 		}
 		said := all[min(i, english.SkipLeads(all)):i]
 		if correcting.Found(all) || said.StartWith("it", "is") || said.StartWith("that", "is") {
-			return c.wrongValue(all[i+1:])
+			// "It's oat milk, not milk" tells of a thing, and ends no allergy.
+			return slices.DeleteFunc(c.wrongValue(all[i+1:]), func(w Claim) bool {
+				return strings.HasPrefix(w.Attribute, allergyValue) && !all[:i].Has("meant")
+			})
 		}
 	}
 	return nil
@@ -128,12 +131,16 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 
 // correctsAt reports whether "I said" at all[i], of n words, is what was wrong: the fact says what was meant instead.
 func correctsAt(all english.Words, i, n int) bool {
-	if all[:i].Has("meant") || all[i+n:].Has("meant") {
-		return true
+	for k := range all {
+		// "I meant it when I said peanuts" stands by what was said.
+		if all[k].Text == "meant" && (k < i || k >= i+n) && !inAny(all.At(k+1), english.Pronouns, english.Articles) &&
+			all.At(k+1) != "every" {
+			return true
+		}
 	}
-	// "Cashews when I said peanuts" has lost its "I meant".
+	// "Actually, cashews when I said peanuts" has lost its "I meant".
 	says := func(w english.Word) bool { return english.Past(w.Text) || isBe(w.Text) || w.Text == "i" }
-	return i > 0 && i <= maxObjectWords && all[i].Text == "when" && !all[:i].Any(english.Pronouns) &&
+	return correcting.Found(all) && i <= maxObjectWords && all[i].Text == "when" && !all[:i].Any(english.Pronouns) &&
 		!slices.ContainsFunc(all[:i], says)
 }
 
@@ -160,7 +167,8 @@ func (c *claim) wrongValue(ws english.Words) (out []Claim) {
 		for _, value := range []string{v.String(), monthAndDay(c, v), c.plainValue(v, maxValueWords)} {
 			if value != "" && !slices.Contains(forms, value) {
 				forms = append(forms, value)
-				out = append(out, Claim{Attribute: valueAttribute + value, Value: held, Ended: true})
+				out = append(out, Claim{Attribute: valueAttribute + value, Value: held, Ended: true},
+					Claim{Attribute: allergyValue + value, Value: held, Ended: true})
 			}
 		}
 		return out
@@ -171,6 +179,9 @@ func (c *claim) wrongValue(ws english.Words) (out []Claim) {
 // valueAttribute begins the attribute that a fact has for each of its values, so that a
 // correction that names the value ends it.
 const valueAttribute = "value "
+
+// allergyValue begins the attribute of what somebody is allergic to, which a correction ends only if it says "I meant".
+const allergyValue = "allergy value "
 
 // withRank adds the rank of the speaker's occupation: an analyst stays one who was junior and is promoted to lead
 // analyst.
@@ -183,7 +194,7 @@ func withRank(claims []Claim, all english.Words) []Claim {
 			rank := ranks.Of(all[i].Text)
 			works := occupations.Of(all.At(i+1)) != "" || occupations.Of(all.At(i+2)) != ""
 			if rank != "" && works {
-				c.Attribute, c.Value, c.Several = "occupation rank", rank, true
+				c.Attribute, c.Value, c.Several = "occupation rank "+c.Value, rank, true
 				return append(claims, c)
 			}
 		}
@@ -195,8 +206,8 @@ func withRank(claims []Claim, all english.Words) []Claim {
 func withValues(claims []Claim) []Claim {
 	seen := map[string]bool{}
 	for _, c := range claims {
-		if _, what, found := strings.Cut(c.Attribute, "has allergy to "); found {
-			c.Value = what // "I meant hazelnuts, not walnuts"
+		if _, what, found := strings.Cut(c.Attribute, "has allergy to "); found && !c.Ended {
+			claims = append(claims, Claim{Attribute: allergyValue + what, Value: held, Several: true, Loose: true})
 		}
 		if c.Ended || c.Value == held || c.Value == "" || seen[c.Value] || c.Value == liked || c.Value == disliked ||
 			maritalStatuses.Has(c.Value) || c.Value == "dating" {

@@ -46,7 +46,7 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return nil
 	}
 	// A reason or a beginning bounds nothing: "I can't stand olives since that jar".
-	bounded := len(rest) > 0 && !reasons.Has(rest[0].Text)
+	bounded := len(rest) > 0 && (!reasons.Has(rest[0].Text) || rest.StartWith("now", "that") || forNow(rest))
 	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
 	head := what[strings.LastIndex(what, " ")+1:]
 	switch {
@@ -57,6 +57,11 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
 	}
 	return []Claim{taste}
+}
+
+// forNow reports whether words behind a liking tell of today or of a time that ends: "because of the rain today".
+func forNow(ws english.Words) bool {
+	return passes(ws) || ws.Has("today") || ws.Has("tonight") || ws.Has("until") || ws.Has("till")
 }
 
 // favoriteThing reads "Sushi is my favorite thing ever": who has it as a favorite likes it. What follows bounds the

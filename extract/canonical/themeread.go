@@ -3,6 +3,7 @@ package canonical
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -28,6 +29,7 @@ const maxWindows = 6
 
 // themes reads the clauses of a fact as themes.
 func (c *claim) themes(all english.Words) (out []theme) {
+	past := longAgo(all)
 	all = withoutDates(c.withoutQuotes(c.withoutNoteMarks(slices.Clone(all))))
 	if len(all) == 0 || len(all) > maxFramedWords {
 		return nil
@@ -62,6 +64,9 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		w := s.words.At(0)
 		t.mine = o != "" || w == "i" || w == "we" || w == "my" || w == "our" || w == "no"
 		t.unreal = unreal
+		if past {
+			t.did = ""
+		}
 		if timed > 0 {
 			t.setTimed()
 		}
@@ -325,6 +330,19 @@ func (t *theme) readTask(subject, ws english.Words, verb int) {
 	}
 }
 
+// longAgo reports whether a fact names a year, or a time of years or months ago: what was done then may have to be done
+// again. It may also name what undid it: "I booked the flight, but they canceled it".
+func longAgo(ws english.Words) bool {
+	for i, w := range ws {
+		period := singular(ws.At(i + 1))
+		if _, err := time.Parse("2006", w.Text); err == nil || w.Text == "but" || w.Text == "once" ||
+			w.Text == "last" && period == "year" || ws.At(i+2) == "ago" && (period == "year" || period == "month") {
+			return true
+		}
+	}
+	return false
+}
+
 // verbStem is one form for the present and the past of a verb.
 func verbStem(w string) string {
 	for lemma, form := range inflections[w] {
@@ -345,8 +363,10 @@ func verbStem(w string) string {
 
 // readTime reads whether a clause is bounded in time: "in summer" leaves a taste as it is else, "for a week" passes.
 func (t *theme) readTime(ws english.Words) {
+	t.narrow = forNow(ws)
 	for i, w := range ws {
 		if i > 0 && reasons.Has(w.Text) {
+			t.narrow = t.narrow || ws[i:].StartWith("now", "that")
 			break // "since that jar"
 		}
 		// "Not" belongs to the verb: "I can not stand olives". One of several bounds: "I can not stand that cat".
