@@ -63,7 +63,7 @@ func (c *claim) statement() reading {
 		}
 	case "my", "our":
 		switch {
-		case len(ws) > 4 && ownDwellings.Has(ws[1].Text) && ws[2:].StartWith("is", "in"):
+		case len(ws) > 4 && ws[1:].StartWith("home", "is", "in"):
 			return c.home(ws[4:], false)
 		case len(ws) > 3 && ws[1:].StartWith("home", "is"):
 			return c.home(ws[3:], true)

@@ -67,6 +67,13 @@ func (c *Claim) changesValue(o *Claim) bool {
 		after, _ := strconv.Atoi(c.Value)
 		return c.Changed && after-before > 0 && after-before <= maxYears
 	}
+	if c.Attribute == ageAttribute || strings.HasSuffix(c.Attribute, " "+ageAttribute) {
+		before, _ := strconv.Atoi(o.Value)
+		after, _ := strconv.Atoi(c.Value)
+		if after < before && before > 0 {
+			return false // "I turned 18 in the army" tells of the past
+		}
+	}
 	// Two phone numbers are of no size.
 	sized := strings.Contains(" "+c.Attribute, " one ") && !strings.HasSuffix(c.Attribute, " phone")
 	if sized && !near(c.Value, o.Value) {

@@ -27,13 +27,18 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	}
 	words = words[changeMarks.Match(words, 0):]
 	list := statements(afterFrontTime(words))
+	paired := pairAt(all)
+	apart := paired > 0 && !mayPair(all[:paired-2])
 	telling := 0
 	for _, s := range list {
-		c := &claim{text: text, words: s.words, changed: begun || tellsChange(all)}
+		c := &claim{text: text, words: s.words, changed: (begun || tellsChange(all)) && !besides(all)}
 		found := c.read(all, s.several)
 		if len(found) == 0 && s.core < len(s.words) { // "my address is 9 High Street, on the first floor"
 			c.words = s.words[:s.core]
 			found = c.read(all, true)
+		}
+		if apart {
+			found = withoutCouple(found)
 		}
 		claims = append(claims, found...)
 		if len(found) > 0 {
@@ -47,11 +52,12 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			list = list[:1]
 		}
 	}
-	c := &claim{text: text, changed: begun || tellsChange(all), begun: begun}
+	c := &claim{text: text, changed: (begun || tellsChange(all)) && !besides(all), begun: begun}
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
 	claims, themes = withValues(vetoed(withRank(withFramed(claims, c.framed(all)), all), all)), c.themes(all)
+	claims = bounded(claims, all)
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}

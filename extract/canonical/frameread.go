@@ -35,9 +35,8 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 		if ok && len(ws) == 0 {
 			continue
 		}
-		v := verbPhrase{owner: o, subject: ok, bounded: s.bounded, plural: s.words.At(0) == "we"}
-		v.changed = !nowAndThen(all) && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
-		v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
+		v := c.verbPhraseOf(all, list, i)
+		v.owner, v.subject = o, ok
 		switch {
 		case ok:
 			// A clause behind it may leave this subject out.
@@ -50,14 +49,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			// Of another subject only what it does to the speaker or theirs is read.
 			known = false
 			out = append(append(out, c.byOther(s.words)...), c.appointed(s.words)...)
-			befallen := c.befallen(s.words)
-			if s.bounded { // "jazz annoys me when I work"
-				befallen = slices.DeleteFunc(befallen, func(c Claim) bool { return !c.Ended })
-			}
-			out = append(append(out, c.happening(s.words)...), befallen...)
-			if !s.bounded {
-				out = append(out, c.runsBy(s.words)...)
-			}
+			out = append(out, c.ofThings(s)...)
 			out = append(out, c.nouns(all, s.from, s.to, false)...)
 			continue
 		}
@@ -67,6 +59,27 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 		}
 	}
 	return out
+}
+
+// verbPhraseOf is what the words of the clause list[i] say of its verb.
+func (c *claim) verbPhraseOf(all english.Words, list []segment, i int) verbPhrase {
+	s := list[i]
+	v := verbPhrase{bounded: s.bounded, plural: s.words.At(0) == "we", last: i+1 == len(list)}
+	paired := pairAt(all)
+	v.changed = !nowAndThen(all) && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
+	v.apart = s.from < paired && paired <= s.to && !mayPair(all[:max(0, paired-2)])
+	v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
+	return v
+}
+
+// ofThings reads what happens to things of the speaker's. A clause that depends on another one bounds the liking of
+// them ("jazz annoys me when I work") and what happened ("my divorce became final before I met Tom").
+func (c *claim) ofThings(s segment) []Claim {
+	befallen := c.befallen(s.words)
+	if s.bounded {
+		return slices.DeleteFunc(befallen, func(c Claim) bool { return !c.Ended })
+	}
+	return slices.Concat(c.happening(s.words), befallen, c.runsBy(s.words))
 }
 
 // framePredicate reads a predicate of o: past the words of the ladder, by the frames of its
@@ -139,6 +152,8 @@ type verbPhrase struct {
 	listed  bool // the last of its things is one of a list
 	plural  bool // "we"
 	changed bool // a word of the clause tells of a change: "these days"
+	apart   bool // the subject is the speaker and somebody who is hardly a partner: "my band and I"
+	last    bool // no clause follows
 }
 
 // framesAt are the claims of the frames that match at ws[i]: a thing in general gives way to what is more special.
@@ -153,15 +168,14 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
-			if strings.HasPrefix(f.attribute, "dose of ") && len(s["thing"]) > 0 && ws[i:i+n].Has("of") {
-				if _, ok := singles[s["thing"][0]]; ok {
-					continue // "raised the rent of the neighbors"
-				}
+			if f.ofOther(s, ws[i:i+n]) {
+				continue
 			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))
 			if v.negated || v.ended {
 				claims = asEnded(claims)
 			}
+			v.unchange(f, claims, ws[i+n:])
 			if special := !strings.HasPrefix(f.attribute, "of "); special && f.event && !hasSpecial {
 				out = slices.DeleteFunc(out, func(c Claim) bool {
 					return !c.Ended && !c.Changed && strings.Contains(c.Attribute, "habit of ")
@@ -176,6 +190,30 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 	return out
 }
 
+// ofOther reports whether what a frame matched is of another home or thing than the speaker's: "moved the piano to
+// Rome", "raised the rent of the neighbors".
+func (f *frame) ofOther(s slots, ws english.Words) bool {
+	if f.attribute == "home" {
+		return ofThingMoved(ws)
+	}
+	if !strings.HasPrefix(f.attribute, "dose of ") || len(s["thing"]) == 0 || !ws.Has("of") {
+		return false
+	}
+	_, one := singles[s["thing"][0]]
+	return one
+}
+
+// unchange takes back that the claims of a state tell of a change, if more than a time follows: "these days I carry a
+// Nokia on hikes". "Driving buses for the city" is still one's work.
+func (v *verbPhrase) unchange(f *frame, claims []Claim, rest english.Words) {
+	if f.event || !v.changed || onlyTime(rest) || f.attribute == "occupation" && rest.At(1) == "the" {
+		return
+	}
+	for i := range claims {
+		claims[i].Changed = false
+	}
+}
+
 // endsPart reports whether a frame that ends a thing is said of a part of it or of one of several: "sold a few
 // stamps".
 func (f *frame) endsPart(ws english.Words) bool {
@@ -186,7 +224,7 @@ func (f *frame) endsPart(ws english.Words) bool {
 // allows reports whether a frame may be said in the form of a verb, and behind these words.
 func (v *verbPhrase) allows(f *frame, lemma string, form inflection) bool {
 	// A frame that begins with its subject is read where no verb is sought, and no other is.
-	if v.noun != f.noun {
+	if v.noun != f.noun || v.apart && f.ofCouple() {
 		return false
 	}
 	if v.noun {
@@ -242,8 +280,7 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	if v.perfect && !f.event && !v.be && !slices.Contains(f.tokens[0].words, "be") && !rest.Any(spanning) {
 		return true
 	}
-	if f.ended && strings.HasSuffix(f.attribute, "name") && len(rest) > 0 &&
-		slices.Contains(f.tokens[0].words, "take") && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {
+	if f.takesName() && len(rest) > 0 && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {
 		return true // "took my husband's name off the list", "took my husband's name badge"
 	}
 	// A list has more than one value, and so no single one that another takes the place of.
@@ -255,13 +292,19 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 		!(namesSpan(rest) || len(rest) > 1 && namesSpan(rest[1:])) {
 		return true
 	}
-	// "Married to Ann" and "engaged in May" tell a status, but "married to my job" does not.
-	if status && bindsStatus.Has(rest.At(0)) &&
-		c.firstName(rest[1:min(2, len(rest))]) == "" && !english.DateWords.Has(rest.At(1)) &&
-		!english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city" {
-		return true
-	}
-	return f.partsForAWhile(rest) || v.boundedBy(f, rest)
+	return status && c.bindsTo(rest) || v.meets(f, rest) || f.partsForAWhile(rest) || v.boundedBy(f, rest)
+}
+
+// takesName reports whether a frame tells of the name of somebody else that the speaker takes.
+func (f *frame) takesName() bool {
+	return f.ended && strings.HasSuffix(f.attribute, "name") && slices.Contains(f.tokens[0].words, "take")
+}
+
+// bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
+// my job" does.
+func (c *claim) bindsTo(rest english.Words) bool {
+	return bindsStatus.Has(rest.At(0)) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
+		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
 }
 
 // partsForAWhile reports whether what follows says that a couple parts at a place or for a time alone: "we
@@ -356,12 +399,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 		if !ok {
 			continue
 		}
-		names := s[slot]
-		if slot == "thing" {
-			names = append(names, s["bare"]...)
-			names = append(names, s["place"]...)
-			names = append(names, s["company"]...)
-		}
+		names := s.things(slot)
 		for _, thing := range names {
 			for _, attribute := range attributesOfThing(before, thing, f.ended) {
 				claim := Claim{Attribute: v.owner.attribute(attribute + after), Ended: f.ended}
@@ -395,10 +433,26 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	if name == "home" && inAny(value, countries, longCountries) {
 		name = "home country"
 	}
+	siblings := f.bornAgain(v.owner)
 	return []Claim{{
-		Attribute: v.owner.attribute(name), Value: value, Ended: f.ended, Several: f.several && !f.ended,
-		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended,
+		Attribute: v.owner.attribute(name), Value: value, Ended: f.ended,
+		Several: f.several && !f.ended || siblings,
+		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended && !siblings,
 	}}
+}
+
+// things are the names of the thing in a slot.
+func (s slots) things(slot string) []string {
+	if slot != "thing" {
+		return s[slot]
+	}
+	return slices.Concat(s[slot], s["bare"], s["place"], s["company"])
+}
+
+// bornAgain reports whether a frame tells of the birth of one of several relations: another son was born on another
+// day.
+func (f *frame) bornAgain(o owner) bool {
+	return f.attribute == "birthday" && f.event && o != "" && !o.isOne()
 }
 
 // takesPlace reports whether a state that is told as a new one takes the place of another one, as people have one way

@@ -22,6 +22,10 @@ func (c *claim) presupposed(all english.Words) []Claim {
 			}
 			return out
 		}
+		// "My flat is in Linz" mostly tells of a home, and may be of a second one, so that it ends none.
+		if w == "my" && ownDwellings.Has(all[i+1].Text) && all[i+2:].StartWith("is", "in") && i+4 < len(all) {
+			return c.dwellsIn(all[i+4:])
+		}
 		// "My job at Acme" tells where somebody works, and "my account is at Acme" with whom they are.
 		if w == "my" && jobNouns.Has(all[i+1].Text) && !all.Any(pastBe) && !all.Any(negations) && i+3 < len(all) &&
 			(all[i+2].Text == "at" || all[i+2].Text == "with") {
@@ -33,6 +37,16 @@ func (c *claim) presupposed(all english.Words) []Claim {
 			for _, name := range c.thingNames(all[i+2:i+3], all[i+3:]) {
 				return []Claim{{Attribute: "count " + name, Value: n, Several: true, Loose: true}}
 			}
+		}
+	}
+	return nil
+}
+
+// dwellsIn reads "Linz" behind "my flat is in".
+func (c *claim) dwellsIn(ws english.Words) []Claim {
+	for n := min(len(ws), maxNameWords); n > 0; n-- {
+		if r := c.home(ws[:n], false); r.ok() && !goesOn(ws[:n], ws[n:]) {
+			return []Claim{{Attribute: r.attribute, Value: r.value, Several: true, Loose: true}}
 		}
 	}
 	return nil
@@ -148,7 +162,8 @@ func (c *claim) runsBy(ws english.Words) (out []Claim) {
 			if strings.HasPrefix(ws[k].Text, "account") {
 				// A savings account is beside the one of every day, and an insurance is with no bank.
 				plain := k == 1 || k == 2 && ws[1].Text == "bank"
-				out = append(out, Claim{Attribute: "bank thing", Value: names[0], Several: true, Changed: plain && c.changed})
+				changed := plain && c.changed
+				out = append(out, Claim{Attribute: "bank thing", Value: names[0], Several: true, Changed: changed})
 			}
 			return out
 		}
@@ -175,7 +190,8 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 	if ws.Any(uncertain) {
 		return nil
 	}
-	lately := forNow(ws) || ws.Has("lately") || ws.Has("yesterday") || ws.Any(english.DateWords) // it may pass
+	// It may pass.
+	lately := forNow(ws) || ws.Has("lately") || ws.Has("year") || ws.Has("yesterday") || ws.Any(english.DateWords)
 	for k := 1; k < min(len(ws), maxSlotWords); k++ {
 		at := k
 		// A form of "be" belongs to what befalls it: "the trip is off".
@@ -190,6 +206,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 		names := c.thingNames(ws[:k], nil)
 		switch {
 		case len(names) == 0:
+		case ofLoved(ws[k-1], rest): // "my kids drive me nuts"
 		case slices.ContainsFunc(charms, whole):
 			return []Claim{{Attribute: "taste of " + names[0], Value: liked, Narrow: lately}}
 		case slices.ContainsFunc(repels, whole):
@@ -215,6 +232,13 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 		}
 	}
 	return nil
+}
+
+// ofLoved reports whether a subject is people, who annoy those who love them, or a time of the year, which leaves
+// people cold without their liking it less.
+func ofLoved(last english.Word, predicate english.Words) bool {
+	noun := singular(last.Text)
+	return relation(noun) != "" || persons.Has(noun) || seasons.Has(last.Text) && predicate.Has("cold")
 }
 
 // replaced reads "instead of the bus" and "rather than taking the bus": the end of what
@@ -321,10 +345,11 @@ func countStands(told Claim, ws english.Words, i int) []Claim {
 	changed, several := told, told
 	changed.Changed = true
 	several.Several, several.Loose = true, true
-	if few && (ws[:i].Has("have") || ws[:i].Has("own")) {
-		return []Claim{changed}
+	speaks := ws[0].Text == "i" || ws[0].Text == "we"
+	if few && (ws[:i].Has("have") || ws[:i].Has("own")) && speaks && onlyOf(rest, countsNow) {
+		return []Claim{changed} // "we have just one kid in school" counts those in school
 	}
-	if !onlyOf(rest, keptBy) {
+	if !countsOurs(ws, rest) {
 		return nil
 	}
 	// "That makes three", "which leaves only two", "that is three cats now".
@@ -340,6 +365,12 @@ func countStands(told Claim, ws english.Words, i int) []Claim {
 		return []Claim{several}
 	}
 	return nil
+}
+
+// countsOurs reports whether the words around a number leave what is counted the speaker's: "there are only three cats
+// left" may be said of a shelter, "that leaves us three cats" is not.
+func countsOurs(ws, rest english.Words) bool {
+	return onlyOf(rest, keptBy) && (ws.Any(speakersOwn) || ws.Any(atHome))
 }
 
 // onlyOf reports whether all words of ws up to its first mark are in s.

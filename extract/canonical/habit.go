@@ -80,8 +80,7 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 	if way := c.commute(o, ws); way.Attribute != "" {
 		return way
 	}
-	if n := couples.Match(ws, 0); n > 0 && o == "" && (n == len(ws) || afterCouple.Has(ws[n].Text) ||
-		english.StartsWithDigit(ws[n].Text)) {
+	if n := couples.Match(ws, 0); n > 0 && o == "" && stayCouple(ws[n:]) {
 		return Claim{Attribute: "marital status", Value: "dating"}
 	}
 	if isBe(ws.At(0)) && (ws.At(1) == "allergic" || ws.At(1) == "intolerant") && ws.At(2) == "to" {

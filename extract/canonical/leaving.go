@@ -109,6 +109,8 @@ func (c *claim) separation(o owner, ws english.Words) []Claim {
 	n := separated.Match(ws, 0)
 	switch after := ws.At(n); {
 	case n == 0:
+	case partsAtPlace(c.words):
+		return nil
 	case after == "from":
 		who := ws[n+1:]
 		if len(who) == 0 || !c.capital(who[0]) && !(who[0].Text == "my" && partners.Has(who.At(1))) {

@@ -83,7 +83,8 @@ func mannerAllowed(ws english.Words) (name, side string) {
 		if s == "" || ws[i].Text != "are" || ws[0].Stop != 0 || !allowing.Has(ws[i+1].Text) {
 			continue
 		}
-		if rest := ws[i+2:]; len(rest) == 0 || ws[i+1].Stop != 0 || allowedEnds.Match(rest, 0) == len(rest) {
+		// "Bullets are fine" may be said of a text, so that a word such as "again" must tell of the answers.
+		if rest := ws[i+2:]; len(rest) > 0 && allowedEnds.Match(rest, 0) == len(rest) {
 			return manners[s], s
 		}
 	}
@@ -94,15 +95,43 @@ func mannerAllowed(ws english.Words) (name, side string) {
 // "give me long answers for the moment". "In your answers" and "for all questions" are about all of them.
 func ofOneTask(ws english.Words) bool {
 	for i := 1; i+1 < len(ws); i++ {
-		if !taskLinks.Has(ws[i].Text) || !taskDeterminers.Has(ws[i+1].Text) {
+		if !taskLinks.Has(ws[i].Text) {
+			continue
+		}
+		if !taskDeterminers.Has(ws[i+1].Text) {
+			if namesTask(ws[i:]) {
+				return true
+			}
 			continue
 		}
 		noun := singular(ws.At(i + 2))
+		if ws[i].Text == "with" && mannerSides.Of(ws.At(i+2)) != "" {
+			continue // "stop with the lists"
+		}
 		if !answerNouns.Has(noun) && !answerTimes.Has(noun) && !answerNouns.Has(singular(ws.At(i+3))) {
 			return true
 		}
 	}
 	return false
+}
+
+// namesTask reports whether a link and what follows it name what an instruction is about: "with clients", "on slides",
+// "to math questions". "With me", "in English" and "in short replies" name none.
+func namesTask(ws english.Words) bool {
+	next := ws[1].Text
+	if inAny(next, english.Pronouns, languages, languageVariants, answerAdverbs, english.StopWords) ||
+		ws[0].Text == "of" || ws[0].Text == "from" {
+		return false
+	}
+	for i, w := range ws[1:min(len(ws), 4)] {
+		noun := singular(w.Text)
+		if answerNouns.Has(noun) || mannerSides.Of(w.Text) != "" || mannerObjects.Has(w.Text) ||
+			answerTimes.Has(w.Text) && (i == 0 || ws[0].Text != "to") || shortAnswers.Has(w.Text) ||
+			longAnswers.Has(w.Text) {
+			return false
+		}
+	}
+	return true
 }
 
 // mannerSide finds the first side that ws names; the other one if it is denied.

@@ -91,7 +91,8 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 	before := all.At(k - 1)
 	claim := Claim{Attribute: s.attribute, Changed: changed || isNew || switched, Several: s.several}
 	after := all[i+n:]
-	if isOthers(before) || strings.HasSuffix(all[i+n-1].Text, "'s") {
+	if isOthers(before) || strings.HasSuffix(all[i+n-1].Text, "'s") || !mine && !subject && s.ofAnybody(all) ||
+		s.beside(all[i+n-1], after) {
 		return claim, false // "her new boss", "my other phone", "my boss's name"
 	}
 	// The value stands behind a verb, beside the noun, or somewhere behind a new one.
@@ -106,16 +107,38 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 	case mine && setVerbs(all[:k]):
 		claim.Value, claim.Changed = c.valueSet(s.kind, after), true
 	}
-	alone := k > 0 && (k == 1 || stopsClause(all[k-2].Stop)) // "Beat my 10k record"
-	bested := (subject || alone) && strings.HasPrefix(s.attribute, "one record") && besting.Has(before) &&
-		!all[:k].Any(uncertain) && !all[:k].Has("to")
-	if claim.Value == "" && mine && bested {
+	if claim.Value == "" && mine && !goesOn(all[i:i+n], after) && s.bested(all, k, subject) {
 		claim.Value, claim.Changed = recordBehind(after), true
 	}
 	if claim.Value == "" && mine {
 		claim.Value = c.valueBefore(all[:k], s.kind)
 	}
 	return claim, claim.Value != ""
+}
+
+// bested reports whether the words before a record at all[k] say that it was beaten. "Beat my 10k record" lacks its
+// subject.
+func (s *single) bested(all english.Words, k int, subject bool) bool {
+	alone := k > 0 && (k == 1 || stopsClause(all[k-2].Stop))
+	return (subject || alone) && strings.HasPrefix(s.attribute, "one record") && besting.Has(all.At(k-1)) &&
+		!all[:k].Any(uncertain) && !all[:k].Has("to")
+}
+
+// ofAnybody reports whether a number or an address may be anybody's: "the new number is…" is a dentist's as well.
+func (s *single) ofAnybody(all english.Words) bool {
+	return (s.kind == "phone" || s.kind == "email") && !all.Any(speakersOwn) && !all.Has("i")
+}
+
+// beside reports whether words behind the noun of a person make it another one: "my new boss at the choir", "my new
+// dentist friend".
+func (s *single) beside(last english.Word, after english.Words) bool {
+	if s.kind != "name" || last.Stop != 0 || len(after) < 2 || after[0].Upper {
+		return false
+	}
+	if w := after[0].Text; w == "at" || w == "in" || w == "of" || w == "for" {
+		return english.Articles.Has(after[1].Text) && !workplaces.Has(after.At(2))
+	}
+	return persons.Has(after[0].Text) || after[0].Text == "friend"
 }
 
 // A number without a unit behind a record may be of anything ("my 10k record at 42"), so that it needs a colon or a

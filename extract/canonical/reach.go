@@ -24,7 +24,8 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 			said = append(said, ws...)
 		}
 	}
-	if !told || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
+	ours := all.Any(speakersOwn) || all.Has("i")
+	if !told || !ours || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
 		return nil
 	}
 	changed = changed || becoming.Found(all)
@@ -119,7 +120,7 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 			continue
 		}
 		said := all[min(i, english.SkipLeads(all)):i]
-		if correcting.Found(all) || said.StartWith("it", "is") || said.StartWith("that", "is") {
+		if tellsWrong(all, said) {
 			// "It's oat milk, not milk" tells of a thing, and ends no allergy.
 			return slices.DeleteFunc(c.wrongValue(all[i+1:]), func(w Claim) bool {
 				return strings.HasPrefix(w.Attribute, allergyValue) && !all[:i].Has("meant")
@@ -127,6 +128,25 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 		}
 	}
 	return nil
+}
+
+// maxSaid bounds the words of what is right in a correction: "it's Elise".
+const maxSaid = 4
+
+// tellsWrong reports whether words before "not" begin a correction of the speaker's: "it is Elise", or "actually my bus
+// leaves at nine". "That's Braga, not Porto" may tell of a picture, "it's three cups, not two" of a recipe, and "Tom
+// works at Bosch, not Acme" of somebody else.
+func tellsWrong(all, said english.Words) bool {
+	if said.Has("who") || said.Has("which") || said.Has("that") && said.At(0) != "that" {
+		return false
+	}
+	if correcting.Found(all) {
+		w := said.At(0)
+		ours := w == "i" || w == "we" || w == "my" || w == "our" || w == "it"
+		return len(said) < maxSaid || ours || said.Has("meant") || said.Has("name")
+	}
+	return said.StartWith("it", "is") && len(said) < maxSaid+1 &&
+		!(english.StartsWithDigit(said.At(2)) && len(said) > 3)
 }
 
 // correctsAt reports whether "I said" at all[i], of n words, is what was wrong: the fact says what was meant instead.

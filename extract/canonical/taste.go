@@ -46,7 +46,8 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return nil
 	}
 	// A reason or a beginning bounds nothing: "I can't stand olives since that jar".
-	bounded := len(rest) > 0 && (!reasons.Has(rest[0].Text) || rest.StartWith("now", "that") || forNow(rest))
+	bounded := len(rest) > 0 && (!reasons.Has(rest[0].Text) || rest.StartWith("now", "that") || forNow(rest) ||
+		rest[0].Text == "either" && len(rest) > 1 && !changeWords.Has(rest[1].Text))
 	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
 	head := what[strings.LastIndex(what, " ")+1:]
 	switch {
@@ -57,6 +58,18 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
 	}
 	return []Claim{taste}
+}
+
+// forOwnReason reports whether the reason of a liking is another thing than what is liked: "because my kitchen is being
+// renovated". "Because they smell" and "since that jar" bound nothing.
+func forOwnReason(ws english.Words) bool {
+	for i := 0; i+1 < len(ws); i++ {
+		if ws[i].Text == "because" {
+			next := ws[i+1].Text
+			return next != "they" && next != "it" && next != "i"
+		}
+	}
+	return false
 }
 
 // forNow reports whether words behind a liking tell of today or of a time that ends: "because of the rain today".
@@ -107,7 +120,8 @@ func (c *claim) instruction() []Claim {
 		}
 		ws, ended, standing = append(english.Words{{Text: verb}}, ws[2:]...), true, true
 	}
-	if !standing || len(ws) < 2 || !english.AgentVerbs.Has(ws[0].Text) {
+	// "Don't use emojis at work" leaves the answers to the speaker as they are.
+	if !standing || len(ws) < 2 || !english.AgentVerbs.Has(ws[0].Text) || ended && ofOneTask(ws) {
 		return nil
 	}
 	verb, rest := ws[0].Text, ws[1:]

@@ -26,7 +26,8 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 		return out
 	}
 	n := newTrades.Match(ws, 0)
-	changed = changed || n > 0
+	begins := n > 0
+	changed = changed || begins
 	if k := livings.Match(ws, 0); n == 0 && k > 0 {
 		n = k
 	}
@@ -54,6 +55,9 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	}
 	var out []Claim
 	if value != "" {
+		// "A taxi driver for my kids", "a paramedic on weekends"
+		rest := ws[end:]
+		changed = changed && (begins || onlyTime(rest) || rest[0].Text == "at")
 		out = append(out, Claim{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed})
 	}
 	return append(out, c.employedAt(o, ws[end:])...)

@@ -1,0 +1,132 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Words anywhere in a fact may bound all that it says: to a time long ago, to a reason that passes, or to one of
+// several things of a kind. A claim that is bounded so ends nothing.
+
+var (
+	passingReasons = tables.Words("passing-reasons")
+	ownDwellings   = tables.Words("own-dwellings")
+	timeFillers    = tables.Words("time-fillers")
+	partsOfTime    = tables.Words("parts-of-time")
+	youngPeople    = tables.Words("young-people")
+)
+
+// bounded are the claims of a fact with the bounds that its words set.
+func bounded(claims []Claim, all english.Words) []Claim {
+	past, passing, shop := tellsYouth(all), hasPassingReason(all), ofOtherRoom(all)
+	also, part := besides(all), countsPart(all)
+	for i := range claims {
+		c := &claims[i]
+		switch {
+		case past:
+			c.Dated = true
+		case passing && strings.Contains(c.Attribute, "taste of "):
+			c.Narrow = true
+		case shop && c.Attribute == "one rent":
+			c.Changed, c.Several = false, true
+		case part && strings.HasPrefix(c.Attribute, "count "):
+			c.Changed, c.Several = false, true
+		case also && c.Attribute == "occupation":
+			c.Several = true
+		}
+	}
+	return claims
+}
+
+// hasPassingReason reports whether a fact gives a reason for which something is disliked for a time, or a reason that
+// is another thing. "Since the flu" is a beginning.
+func hasPassingReason(all english.Words) bool {
+	return all.Any(passingReasons) && !all.Has("since") || forOwnReason(all)
+}
+
+// besides reports whether a fact says that something holds beside what held before: "I work as a translator too".
+func besides(ws english.Words) bool {
+	for i, w := range ws {
+		ends := i+1 == len(ws) || w.Stop != 0
+		if w.Text == "also" || w.Text == "too" && ends || w.Text == "as" && ws.At(i+1) == "well" {
+			return true
+		}
+	}
+	return false
+}
+
+// countsPart reports whether a number of things that somebody has is that of a place or a time: "only one kid at home",
+// "this weekend we have only two kids".
+func countsPart(ws english.Words) bool {
+	for i, w := range ws {
+		next := ws.At(i + 1)
+		if w.Text == "at" && (next == "home" || next == "school") || w.Text == "in" && next == "school" ||
+			w.Text == "this" && inAny(next, english.Periods, english.DateWords, bounds) {
+			return ws.Has("have")
+		}
+	}
+	return false
+}
+
+// tellsYouth reports whether a fact tells of a time years ago: "years ago", "as a teenager", "twice in my life".
+func tellsYouth(ws english.Words) bool {
+	for i, w := range ws {
+		switch w.Text {
+		case "years", "decades":
+			if ws.At(i+1) == "ago" {
+				return true
+			}
+		case "as", "in":
+			if ws.At(i+1) == "a" && youngPeople.Has(ws.At(i+2)) || ws[i:].StartWith("in", "my", "life") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ofThingMoved reports whether a home is rather where a thing was moved to, or a second one: "we moved the company to
+// Dublin", "have a second flat in Rome".
+func ofThingMoved(ws english.Words) bool {
+	if ws.Has("second") || ws.Has("another") || ws.Has("holiday") {
+		return true
+	}
+	if verb := ws[0].Text; !strings.HasPrefix(verb, "mov") && !strings.HasPrefix(verb, "relocat") {
+		return false
+	}
+	for i := 1; i < len(ws) && ws[i].Text != "to" && ws[i].Text != "into" && ws[i].Text != "in"; i++ {
+		if english.Articles.Has(ws[i].Text) || possessives.Has(ws[i].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyTime reports whether nothing but a time follows a statement up to its mark: "now", "these days", "since May".
+func onlyTime(ws english.Words) bool {
+	for i, w := range ws {
+		if i > 0 && stopsClause(ws[i-1].Stop) {
+			break
+		}
+		if w.Text == "instead" && ws.At(i+1) == "of" {
+			return true
+		}
+		if !inAny(w.Text, changeWords, timeFillers, english.Adverbs, english.Articles) &&
+			!inAny(w.Text, english.DateWords, english.Periods) && !english.StartsWithDigit(w.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+// ofOtherRoom reports whether a fact names what a rent is for, and that is no dwelling: "rent for my shop".
+func ofOtherRoom(ws english.Words) bool {
+	for i := 1; i+2 < len(ws); i++ {
+		if w := ws[i].Text; (w == "for" || w == "of") && ws[i-1].Text == "rent" &&
+			(possessives.Has(ws[i+1].Text) || english.Articles.Has(ws[i+1].Text)) && !dwellings.Has(ws[i+2].Text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package canonical
+
+import (
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A task is told with "still" or as something that must be done, and its end in the past or the perfect, with the same
+// verb and the same thing. Another thing, a part of it or somebody else's are other tasks, and what is done almost or
+// not at all is no end; see theme.loose.
+
+// readTask reads what is still to be done once, or what was done: "I still need to renew my passport" and "I've renewed
+// my passport". A task that comes again and again is never done for good.
+func (t *theme) readTask(subject, ws english.Words, verb int) {
+	if again := ws.Has("every") || ws.Has("each") || ws.Has("daily") || ws.Has("always"); again || t.negated {
+		return
+	}
+	for i := 0; i+2 < min(len(ws), 6); i++ {
+		n := 0
+		switch must := tasks.Has(ws[i].Text); {
+		case must && ws[i+1].Text == "to":
+			n = 2
+		case ws[i].Text == "must":
+			n = 1
+		}
+		if n > 0 && ws.Has("still") {
+			t.todo = verbStem(ws[i+n].Text)
+			return
+		}
+	}
+	if v := ws[verb].Text; english.Past(v) && verb < 3 && len(subject) == 0 {
+		t.did = verbStem(v)
+	} else if last := ws[len(ws)-1].Text; len(subject) > 0 && isBe(ws[0].Text) && english.Past(last) {
+		t.did = verbStem(last) // "my taxes are filed"
+	}
+}
+
+// longAgo reports whether a fact names a year, or a time of years or months ago: what was done then may have to be done
+// again. It may also name what undid it: "I booked the flight, but they canceled it".
+func longAgo(ws english.Words) bool {
+	for i, w := range ws {
+		period := singular(ws.At(i + 1))
+		if _, err := time.Parse("2006", w.Text); err == nil || w.Text == "but" || w.Text == "once" ||
+			w.Text == "last" && period == "year" || ws.At(i+2) == "ago" && (period == "year" || period == "month") {
+			return true
+		}
+	}
+	return false
+}
+
+// verbStem is one form for the present and the past of a verb.
+func verbStem(w string) string {
+	for lemma, form := range inflections[w] {
+		if form&pastForm != 0 && lemma != w {
+			return strings.TrimSuffix(lemma, "e")
+		}
+	}
+	for _, end := range []string{"ied", "ed"} {
+		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) > 2 {
+			if end == "ied" {
+				stem += "y"
+			}
+			return strings.TrimSuffix(stem, "e")
+		}
+	}
+	return strings.TrimSuffix(w, "e")
+}
