@@ -248,9 +248,10 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// Both facts of a line hold, in whatever order they are said.
+// Both facts of a line hold, in whatever order they are said. In some longer sentences, such as "…, so I need some help
+// with that", one of those in both-hold-bare.txt still ends the other.
 func TestBothHold(t *testing.T) {
-	for _, line := range lines(t, "both-hold.txt") {
+	for _, line := range append(lines(t, "both-hold.txt"), lines(t, "both-hold-bare.txt")...) {
 		one, other := pair(t, line)
 		a, b := Of(one), Of(other)
 		if a.Excludes(&b) {
