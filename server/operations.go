@@ -143,8 +143,9 @@ func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, un
 	}
 	if !until.IsZero() {
 		releaseBody(c) // what it brought is stored
-		op = s.await(c.Request().Context(), asked, until)
-		op.Quarantined = asked.Quarantined
+		known := *s.await(c.Request().Context(), asked, until) // a copy, as other requests may wait for the same one
+		known.Quarantined = asked.Quarantined
+		op = &known
 	}
 	if op.Done() {
 		status, said := http.StatusOK, &findable
