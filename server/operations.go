@@ -142,7 +142,7 @@ func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, un
 		until = time.Time{} // its trigger fires later than the client waits
 	}
 	if !until.IsZero() {
-		releaseBody(c) // what it brought is stored
+		releaseBody(c)                                         // what it brought is stored
 		known := *s.await(c.Request().Context(), asked, until) // a copy, as other requests may wait for the same one
 		known.Quarantined = asked.Quarantined
 		op = &known
