@@ -84,7 +84,7 @@ func asksFor(ws english.Words, cl *english.Clause) bool {
 }
 
 // lengthened are parts, of which the last one goes on with p, a clause that leans on it: "We renamed the kitten, she's
-// Pepper now". What the last one claims must stay as it is, or what contradicts it would not be seen.
+// Pepper now". The claims of the last one must stay as they are, or a statement against them would not be seen.
 func lengthened(parts []sentence, p *sentence, said english.Words) []sentence {
 	if len(parts) == 0 || len(said) == 0 || !leaning.Has(said[0].Text) || secrets.Found(said) || said.Any(addressee) {
 		return parts

@@ -81,7 +81,7 @@ func TestLeaning(t *testing.T) {
 	}
 }
 
-// What other people say in a talk that was pasted, and behind a name, is not the user's.
+// Words of other people, in a talk that was pasted or behind a name, are not the user's.
 func TestTranscript(t *testing.T) {
 	for said, want := range map[string]string{
 		"Anna: I moved to Oslo\nBen: I have a dog now\nAnna: my wife is pregnant": "",
