@@ -22,7 +22,10 @@ const (
 
 // advice has all rules.
 var advice = map[string]Advice{
-	memory.RuleFile:       {"SQLite finds the file damaged", salvage},
+	memory.RuleFile: {
+		"the data of a store is damaged, or is older than what was acknowledged",
+		"the finding says it for Redis and Qdrant; for a file, " + salvage,
+	},
 	memory.RuleUnreadable: {"something stored cannot be read, and is left out of answers or makes them fail", salvage},
 	memory.RuleRecord:     {"a memory is invalid, or its history is not complete", rebuild},
 	memory.RuleIndex: {

@@ -18,7 +18,7 @@ type Finding struct {
 
 // The rules of a store of memories.
 const (
-	RuleFile       = "file"              // the file is sound, as SQLite sees it
+	RuleFile       = "file"              // the data is sound and whole, as the store itself sees it
 	RuleUnreadable = "unreadable"        // everything stored can be read
 	RuleRecord     = "memory"            // a memory is valid, and its history complete
 	RuleIndex      = "memory-index"      // what searches use agrees with the memory

@@ -188,6 +188,51 @@ func TestAccompany(t *testing.T) {
 	}
 }
 
+// renewing is a companion that another process tells of the collection while it is asked.
+type renewing struct {
+	companion
+	renew func()
+}
+
+func (r *renewing) Remembered(ctx context.Context, collection string) (int64, bool, error) {
+	r.renew()
+	return r.companion.Remembered(ctx, collection)
+}
+
+// A process that starts while another one renews finds nothing lost.
+func TestAccompanyWhileRenewed(t *testing.T) {
+	t.Parallel()
+	ctx, url := t.Context(), qdranttest.Start(t).URL(t)
+	c := &renewing{companion: companion{beats: map[string]int64{}}, renew: func() {}}
+	var stores [2]*Store
+	for i := range stores {
+		s, err := Open(ctx, url, Model{Embedder: "e", Dimension: 4, Analyzer: "a"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		stores[i] = s
+	}
+	if err := stores[0].Accompany(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	c.renew = func() {
+		c.seen += "more"
+		if err := stores[0].renew(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := stores[1].Accompany(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if c.beats[stores[1].collection] == 0 {
+		t.Error("nothing was renewed")
+	}
+	if err := stores[1].Check(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // slow is a companion that does not answer until it may.
 type slow struct {
 	companion

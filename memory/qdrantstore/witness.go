@@ -39,13 +39,14 @@ const (
 func (s *Store) Accompany(ctx context.Context, c Companion) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	is, seen, err := s.readWitness(ctx)
+	was, _, err := c.Remembered(ctx, s.collection)
+	var is int64
+	var seen []byte
+	if err == nil { // read second, as a renewal of another process tells the collection first
+		is, seen, err = s.readWitness(ctx)
+	}
 	if err == nil {
 		err = c.Expect(ctx, seen)
-	}
-	var was int64
-	if err == nil {
-		was, _, err = c.Remembered(ctx, s.collection)
 	}
 	if err != nil {
 		return fmt.Errorf("compare memories with sessions: %w", err)
