@@ -70,7 +70,7 @@ func figureTable() []figure {
 		{"cache_limit_bytes", "", "What -cache-bytes allows them."},
 		{"cache_scopes", "", "Users whose index is kept."},
 		{"cache_hits_total", "", "Searches that found the index of their user."},
-		{"cache_misses_total", "", "Searches that waited until it was read."},
+		{"cache_misses_total", "", "Searches that found none ready."},
 		{"cache_loads_total", "", "Readings of an index from the file."},
 	}
 }

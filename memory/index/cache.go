@@ -24,8 +24,8 @@ type Stats struct {
 	Limit  int64 // of NewCache
 	Scopes int   // that have an index
 	Hits   int64 // searches that found the index of their scope
-	Misses int64 // calls that waited until the index was read
-	Loads  int64 // readings of a scope that have begun
+	Misses int64 // calls that found none ready
+	Loads  int64 // readings of a scope, from when memories have come or it is found empty
 }
 
 // DefaultBytes is room for the indexes of about 250,000 memories with vectors of
@@ -149,7 +149,7 @@ func (c *Cache) Has(scope memory.Scope) bool {
 }
 
 func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*Index, error) {
-	e, err := c.find(ctx, scope)
+	e, made, err := c.find(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +163,8 @@ func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Tim
 	changed := false
 	if e.fresh == nil {
 		changed = c.takeIn(e)
+	} else if made { // fill has asked since the call
+		changed = true
 	} else if changed, err = e.fresh(ctx, e.index); err != nil {
 		if errors.Is(err, ErrDiverged) {
 			c.mu.Lock()
@@ -198,7 +200,7 @@ func (c *Cache) Drop(scope memory.Scope) {
 // find returns the entry of a scope, which it makes if it is missing, and counts
 // its caller among those that wait. It makes none for a caller that would have to
 // wait too long for its turn; see fair.Early.
-func (c *Cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
+func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
@@ -212,14 +214,13 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 		default:
 			c.stats.Misses++
 		}
-		return e, nil
+		return e, false, nil
 	}
 	c.stats.Misses++
 	if err := fair.Early(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	c.stats.Loads++
-	e := &cached{scope: scope, begun: make(chan struct{}), ready: make(chan struct{}), index: newIndex(), waiting: 1,
+	e = &cached{scope: scope, begun: make(chan struct{}), ready: make(chan struct{}), index: newIndex(), waiting: 1,
 		bytes: scopeBytes}
 	c.stats.Bytes += e.bytes
 	c.scopes[scope] = c.recent.PushFront(e)
@@ -228,7 +229,7 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 	// the page that is being read, and the next one fails.
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go c.fill(ctx, e)
-	return e, nil
+	return e, true, nil
 }
 
 // leave is the end of a call that find has counted. The last one that leaves
@@ -274,8 +275,15 @@ func (c *Cache) fill(ctx context.Context, e *cached) {
 	ctx, end, err := fair.Fork(ctx)
 	defer end()
 	close(e.begun)
+	var counted sync.Once
+	count := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.stats.Loads++
+	}
 	if e.err = err; err == nil {
 		e.fresh, e.err = c.load(ctx, e.scope, func(page []*Entry) int64 {
+			counted.Do(count)
 			for _, one := range page {
 				e.index.Put(one)
 			}
@@ -285,11 +293,15 @@ func (c *Cache) fill(ctx context.Context, e *cached) {
 			return bytes
 		})
 	}
+	if e.err == nil && e.fresh != nil {
+		_, e.err = e.fresh(ctx, e.index)
+	}
 	if e.err != nil {
 		c.mu.Lock()
 		c.drop(e)
 		c.mu.Unlock()
 	} else {
+		counted.Do(count)
 		c.weigh(e, true)
 	}
 	close(e.ready)

@@ -11,7 +11,7 @@ import (
 	"github.com/memoryd/memoryd/memory/index"
 )
 
-// readAtOnce is how many memories a scope has, roughly, whose index a search reads
+// readAtOnce is how many memories a scope has at most, roughly, whose index a search reads
 // before it answers. To read more takes longer than Qdrant takes to answer.
 const readAtOnce = 2000
 
@@ -20,6 +20,7 @@ const readAtOnce = 2000
 type filler struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the reading under way; nil if there is none
+	scope  memory.Scope       // that is read
 	closed bool
 	all    sync.WaitGroup
 }
@@ -34,7 +35,7 @@ func (s *Store) fill(scope memory.Scope) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.cancel = cancel
+	f.cancel, f.scope = cancel, scope
 	f.all.Go(func() {
 		defer cancel()
 		_, _ = s.cache.Get(ctx, scope, s.opts.Now)
@@ -42,6 +43,13 @@ func (s *Store) fill(scope memory.Scope) {
 		defer f.mu.Unlock()
 		f.cancel = nil
 	})
+}
+
+// reads reports whether the index of a scope is being read.
+func (f *filler) reads(scope memory.Scope) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cancel != nil && f.scope == scope
 }
 
 // close ends the reading under way.
@@ -58,17 +66,11 @@ func (f *filler) close() {
 // indexOf returns the index of a scope, or nil if Qdrant answers the search: the scope
 // is too large for an index, or too large to wait until its index is read.
 func (s *Store) indexOf(ctx context.Context, scope memory.Scope) (*index.Index, error) {
-	if s.large.has(scope) {
+	if s.large.has(scope) || s.filler.reads(scope) && !s.cache.Has(scope) {
 		return nil, nil
 	}
-	if !s.cache.Has(scope) {
-		n, err := s.roughly(ctx, scope)
-		if err != nil || n > s.atOnce {
-			return nil, err
-		}
-	}
 	ix, err := s.cache.Get(ctx, scope, s.opts.Now)
-	if errors.Is(err, errLarge) {
+	if errors.Is(err, errLarge) || errors.Is(err, errLong) {
 		return nil, nil
 	}
 	return ix, err

@@ -2,13 +2,12 @@ package qdrantstore
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/qdrant/go-client/qdrant"
-	"github.com/sourcegraph/conc/pool"
 
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
@@ -16,12 +15,6 @@ import (
 )
 
 const (
-	// loadedFirst is how many memories the first two calls read that fill an index, and
-	// loadedMost how many each later one reads at most: Qdrant looks for the beginning of
-	// each page in the whole scope. The memories of a later one take about loadedBytes.
-	loadedFirst = 200
-	loadedMost  = 1000
-	loadedBytes = 4 << 20
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
 	maxChanges = 2000
@@ -29,9 +22,6 @@ const (
 	// measured again.
 	largeFor = time.Minute
 )
-
-// errLarge says that a scope is too large for an index.
-var errLarge = errors.New("the scope is too large for an index")
 
 // large are the scopes that are too large for an index, and when that was measured.
 type large struct {
@@ -64,108 +54,6 @@ func (l *large) add(scope memory.Scope) {
 	l.scopes[scope] = time.Now()
 }
 
-// load is the index.Loader of the store. The head is read first: what is written later
-// has a larger number, and the first refresh finds it.
-func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry) int64) (index.Refresh, error) {
-	h, err := s.headOf(ctx, scope)
-	if err != nil {
-		return nil, err
-	}
-	wire, read, measured := int64(0), 0, false
-	together := loadedFirst
-	for next := s.page(ctx, scope, nil, together); next != nil; {
-		page := <-next
-		if page.err != nil {
-			return nil, page.err
-		}
-		if next = nil; page.next != nil {
-			next = s.page(ctx, scope, page.next, together) // while this one is read
-		}
-		entries, err := readEntries(page.points)
-		if err != nil {
-			return nil, err
-		}
-		read += len(entries)
-		for _, e := range entries {
-			wire += e.Size()
-		}
-		together = int(min(loadedMost, 1+loadedBytes*int64(read)/(wire+1)))
-		size := take(entries)
-		limit := s.cache.Stats().Limit / 2
-		expected := size
-		if !measured && next != nil && size > limit/16 {
-			measured = true
-			if expected, err = s.estimate(ctx, scope, size/int64(max(read, 1))); err != nil {
-				return nil, err
-			}
-		}
-		if expected > limit {
-			s.large.add(scope)
-			return nil, errLarge
-		}
-	}
-	f := &follower{s: s, scope: scope, turn: make(chan struct{}, 1), safe: h.n, last: h.last()}
-	return f.refresh, nil
-}
-
-// loadedPage is a page of the live memories of a scope.
-type loadedPage struct {
-	points []*qdrant.RetrievedPoint
-	next   *qdrant.PointId // that the next page begins with; nil for none
-	err    error
-}
-
-// indexFields is the payload that an index.Entry is read from.
-var indexFields = []string{docField, termsField}
-
-// page reads a page of the live memories of a scope in the background.
-func (s *Store) page(
-	ctx context.Context, scope memory.Scope, from *qdrant.PointId, together int,
-) <-chan loadedPage {
-	out := make(chan loadedPage, 1)
-	go func() {
-		ctx, cancel := s.bounded(ctx)
-		defer cancel()
-		points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
-			CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(together)),
-			Filter: live(scope, s.opts.Now()), WithPayload: qdrant.NewWithPayloadInclude(indexFields...),
-			WithVectors: qdrant.NewWithVectorsInclude(dense),
-		})
-		out <- loadedPage{points, next, s.kind(ctx, err)}
-	}()
-	return out
-}
-
-// estimate is what a scope takes in an index if each of its memories takes one.
-func (s *Store) estimate(ctx context.Context, scope memory.Scope, one int64) (int64, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	n, err := s.client.Count(ctx, &qdrant.CountPoints{
-		CollectionName: s.collection, Filter: live(scope, s.opts.Now()), Exact: qdrant.PtrOf(true),
-	})
-	return one * int64(n), s.kind(ctx, err)
-}
-
-// readChunk is how many memories one goroutine reads.
-const readChunk = 50
-
-// readEntries reads memories with their words and vectors.
-func readEntries(points []*qdrant.RetrievedPoint) ([]*index.Entry, error) {
-	out := make([]*index.Entry, len(points))
-	p := pool.New().WithErrors().WithFirstError()
-	for from := 0; from < len(points); from += readChunk {
-		p.Go(func() (err error) {
-			for i := from; i < min(from+readChunk, len(points)); i++ {
-				if out[i], _, err = readEntry(points[i].GetPayload(), points[i].GetVectors()); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return out, p.Wait()
-}
-
 // readEntry reads a memory, and whether it was deleted.
 func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) (e *index.Entry, gone bool, err error) {
 	e = &index.Entry{}
@@ -192,6 +80,7 @@ type follower struct {
 	scope memory.Scope
 	turn  chan struct{} // has an element while a call is under way
 	begun atomic.Int64  // calls that have begun
+	early chan answer   // to the call that ask has begun; nil for none
 
 	// The rest belongs to the call under way.
 	done int64     // the last call that has succeeded
@@ -210,8 +99,17 @@ func (f *follower) refresh(ctx context.Context, ix *index.Index) (changed bool, 
 	if f.done > ticket {
 		return false, nil // another one has asked for this one too
 	}
-	this := f.begun.Add(1)
-	points, err := f.s.follows.do(ctx, f.query())
+	this, points := int64(1), []*qdrant.ScoredPoint(nil)
+	if early := f.early; early != nil {
+		f.early = nil
+		resume := fair.Pause(ctx)
+		is := <-early
+		resume()
+		points, err = is.points, is.err
+	} else {
+		this = f.begun.Add(1)
+		points, err = f.s.follows.do(ctx, f.query())
+	}
 	if err != nil {
 		return false, err
 	}
@@ -219,6 +117,25 @@ func (f *follower) refresh(ctx context.Context, ix *index.Index) (changed bool, 
 		f.done = this
 	}
 	return changed, err
+}
+
+// answer is one to a call of refresh.
+type answer struct {
+	points []*qdrant.ScoredPoint
+	err    error
+}
+
+// ask begins the call of the first refresh, before there is an index: all memories are
+// read, and their index is still made.
+func (f *follower) ask(ctx context.Context) {
+	f.begun.Add(1)
+	early := make(chan answer, 1)
+	f.early = early
+	query := f.query()
+	go func() {
+		points, err := f.s.followAll(ctx, []*qdrant.QueryPoints{query})
+		early <- answer{slices.Concat(points...), err}
+	}()
 }
 
 // wait waits for the turn.
