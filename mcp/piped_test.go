@@ -1,0 +1,38 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/mcp"
+)
+
+// What is piped into the process is done and answered before it ends.
+func TestPiped(t *testing.T) {
+	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bank.Close()
+	user := client.InProcess(bank).User("app", "ann")
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+	const calls = 20
+	for i := range calls {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":"c%d","method":"tools/call","params":{"name":"remember","arguments":{"fact":"I own boat number %d."}}}`+"\n", i, i)
+	}
+	var out bytes.Buffer
+	if err := mcp.Run(context.Background(), user, nil, io.NopCloser(strings.NewReader(in)), nopCloser{&out}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "\n"); got != calls+1 {
+		t.Errorf("%d answers of %d: %s", got, calls+1, out.String())
+	}
+}
