@@ -86,7 +86,7 @@ func export(ctx context.Context, cfg *config, file string, s streams) (err error
 	}
 	st := newStores()
 	if err := openStores(ctx, cfg, st, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler)); err != nil {
-		return errors.Join(err, st.Discard())
+		return errors.Join(aloneError(err), st.Discard())
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	write := func(out io.Writer) (*archive.Ending, error) {

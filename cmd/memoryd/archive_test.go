@@ -251,5 +251,5 @@ func TestImportRefuses(t *testing.T) {
 		runFails(t, "is a pipe: name a file", 1, "import", "-data", data, pipe)
 	}
 	runFails(t, "want one file", 2, "import", "-data", dir)
-	runFails(t, "want one file", 2, "export", "-data", dir, "a", "b")
+	runFails(t, "want one file", 2, "export", "a", "-data", dir, "b")
 }

@@ -73,7 +73,7 @@ func TestBackup(t *testing.T) {
 		}
 	})
 	live := filepath.Join(out, "live.db")
-	if said := runs(t, "backup", "-data", data, live); !strings.Contains(said, "10 rows") &&
+	if said := runs(t, "backup", live, "-data", data); !strings.Contains(said, "10 rows") &&
 		!strings.Contains(said, "it is whole") {
 		t.Error(said)
 	}
@@ -91,7 +91,7 @@ func TestBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs(t, "backup", "-data", data, relative)
+	runs(t, "backup", "-data", data, "--", relative)
 
 	for file, want := range map[string]int{live: 0, stopped: bobs} {
 		p := start(t, restore(t, file))

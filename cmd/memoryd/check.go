@@ -16,7 +16,6 @@ import (
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/check"
 	"github.com/memoryd/memoryd/internal/assembly"
-	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore/redissession"
 )
@@ -65,10 +64,7 @@ func checkStores(ctx context.Context, cfg *config, _ []string, s streams) (err e
 	end := st.Discard // until all is open
 	defer func() { err = errors.Join(err, end()) }()
 	if err := openToCheck(ctx, cfg, st, memoryd.ModelOf(e)); err != nil {
-		if errors.Is(err, sqlitedb.ErrInUse) {
-			err = fmt.Errorf("%w: stop that one first, or check a backup of the file", err)
-		}
-		return err
+		return aloneError(err)
 	}
 	end = st.Close
 	report, err := checkOpen(ctx, st)

@@ -69,7 +69,9 @@ func TestCheckFile(t *testing.T) {
 	healthy := t.TempDir()
 	p := start(t, healthy)
 	checkable(t, p.url)
-	runFails(t, "stop that one first", 1, "check", "-data", healthy)
+	for _, command := range [][]string{{"check"}, {"rebuild"}, {"export", filepath.Join(t.TempDir(), "archive")}} {
+		runFails(t, "stop that one first", 1, append(command, "-data", healthy)...)
+	}
 	p.terminate(t)
 	if said := runs(t, "check", "-data", healthy); !strings.Contains(said, "no fault was found") {
 		t.Errorf("check says %s", said)

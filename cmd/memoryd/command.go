@@ -33,8 +33,6 @@ type subcommand struct {
 	// ownVariables gives these flags variables that begin with the name of the
 	// command, such as MEMORYD_BENCH_RATE: one environment may serve several commands.
 	ownVariables bool
-	// fileFirst lets the argument also come before the flags.
-	fileFirst bool
 	// unchecked has run check what the flags say.
 	unchecked bool
 	run       func(ctx context.Context, cfg *config, args []string, s streams) error
@@ -70,22 +68,34 @@ func find(args []string) (*subcommand, []string, error) {
 	if strings.HasPrefix(args[0], "-") {
 		return serveCommand(), args, nil
 	}
-	if args[0] == "keys" && (len(args) == 1 || strings.HasPrefix(args[1], "-")) {
-		return nil, nil, usageError{errors.New("keys: want create, list, revoke, rotate or generate")}
-	}
 	// Names of more words first: "eval retrieval" begins with "eval".
-	var names []string
 	for _, words := range []int{3, 2, 1} {
 		for _, c := range commands() {
 			if len(args) >= words && c.name == strings.Join(args[:words], " ") {
 				return c, args[words:], noSuchEvaluation(c, args[words:])
 			}
-			if words == 1 && !strings.Contains(c.name, " ") {
-				names = append(names, c.name)
-			}
 		}
 	}
-	return nil, nil, usageError{fmt.Errorf("no command %q: want one of %s", args[0], strings.Join(names, ", "))}
+	return nil, nil, unknownCommand(args[0])
+}
+
+// unknownCommand tells the words that may stand in the place of the first word, or
+// after it if it begins the names of some commands.
+func unknownCommand(first string) error {
+	var firsts, seconds []string
+	for _, c := range commands() {
+		name, rest, _ := strings.Cut(c.name, " ")
+		if name == first {
+			seconds = append(seconds, rest)
+		}
+		if !slices.Contains(firsts, name) {
+			firsts = append(firsts, name)
+		}
+	}
+	if seconds != nil {
+		return usageError{fmt.Errorf("%s: want one of %s", first, strings.Join(seconds, ", "))}
+	}
+	return usageError{fmt.Errorf("no command %q: want one of %s", first, strings.Join(firsts, ", "))}
 }
 
 // takesFlags reports whether the command has flags.
@@ -108,18 +118,14 @@ func (c *subcommand) parse(args []string) (*config, []string, error) {
 	if !c.takesFlags() {
 		return cfg, args, c.noArguments(args)
 	}
-	var files []string
-	if c.fileFirst && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		files, args = args[:1], args[1:]
-	}
 	fs := c.flagSet(cfg)
-	if err := c.readFlags(fs, args); err != nil {
+	rest, err := c.readFlags(fs, args)
+	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, nil, err
 		}
 		return nil, nil, c.mistake(err)
 	}
-	rest := append(files, fs.Args()...)
 	if c.arguments == "" && len(rest) > 0 {
 		return nil, nil, c.mistake(fmt.Errorf("%s: unexpected argument %q", c.name, rest[0]))
 	}

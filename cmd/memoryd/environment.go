@@ -35,13 +35,22 @@ func (c *subcommand) variable(name string) string {
 // one variable each, whatever the command.
 func remoteFlagNames() []string { return []string{"server", "key-file"} }
 
-// readFlags reads the command line, and the environment for flags that it leaves
-// out. A variable that is empty counts as missing.
-func (c *subcommand) readFlags(fs *flag.FlagSet, args []string) error {
+// readFlags reads the command line, where flags stand before and behind other arguments,
+// which it returns, and the environment for flags that it leaves out. A variable that is
+// empty counts as missing.
+func (c *subcommand) readFlags(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	fs.SetOutput(io.Discard) // main prints the error, once
 	fs.Usage = func() {}
-	if err := fs.Parse(args); err != nil {
-		return err
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		read := args[:len(args)-fs.NArg()]
+		if args = fs.Args(); len(args) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
+			rest = append(rest, args...)
+			break
+		}
+		rest, args = append(rest, args[0]), args[1:]
 	}
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -62,7 +71,7 @@ func (c *subcommand) readFlags(fs *flag.FlagSet, args []string) error {
 			errs = append(errs, fmt.Errorf("environment variable %s, for -%s: %w", name, f.Name, err))
 		}
 	})
-	return errors.Join(errs...)
+	return rest, errors.Join(errs...)
 }
 
 // secretFlagNames are the flags whose values may have passwords. Their variables may name

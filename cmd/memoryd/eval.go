@@ -144,7 +144,7 @@ func languagesCommand() *subcommand {
 // versions.
 func locomoCommand() *subcommand {
 	return qualityCommand(&subcommand{
-		name: "eval locomo", arguments: "FILE", fileFirst: true,
+		name: "eval locomo", arguments: "FILE",
 		summary: "Measure the same on the conversations of LoCoMo, in FILE.",
 		example: "memoryd eval locomo locomo10.json -facts observations",
 		own: func(fs *flag.FlagSet, cfg *config) {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -66,9 +65,6 @@ func (c *subcommand) usage() string {
 	}
 	if c.arguments != "" {
 		words = append(words, c.arguments)
-	}
-	if c.fileFirst {
-		slices.Reverse(words)
 	}
 	return strings.Join(words, " ")
 }

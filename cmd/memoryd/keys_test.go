@@ -96,7 +96,7 @@ func TestKeysCommands(t *testing.T) {
 	if !strings.Contains(listed, keyIDOf(beside)) || !strings.Contains(listed, "of ann") || strings.Contains(listed, beside) {
 		t.Errorf("the list:\n%s", listed)
 	}
-	rotated := printed(t, "keys", "rotate", "-data", dir, keyIDOf(beside))
+	rotated := printed(t, "keys", "rotate", keyIDOf(beside), "-data", dir)
 	refusedSoon(t, beside, memories)
 	if status, _ := keyed(t, rotated, "GET", memories, nil); status != 200 {
 		t.Errorf("the new secret: %d", status)
@@ -138,7 +138,7 @@ func TestKeysCommands(t *testing.T) {
 	for want, args := range map[string][]string{
 		"-app is missing":  {"keys", "create", "-data", dir},
 		"want 1d to 3650":  {"keys", "create", "-data", dir, "-app", "a", "-expires", "0d"},
-		"want create, lis": {"keys"},
+		"keys: want one of create, list": {"keys"},
 		"want one id: ":    {"keys", "revoke", "-data", dir},
 	} {
 		runFails(t, want, 2, args...)

@@ -40,16 +40,16 @@ func mcpHostCommands() []*subcommand {
 user is changed after a question, and a copy of it is left beside it. All else in it
 stays. Restart the host afterwards.`,
 		example: "memoryd mcp install claude-desktop -user ann", uses: []string{"data"},
-		fileFirst: true, unchecked: true, ownVariables: true,
+		unchecked: true, ownVariables: true,
 		own: func(fs *flag.FlagSet, cfg *config) { hostFlags(fs, cfg); mcpFlags(fs, cfg) },
 		run: func(_ context.Context, cfg *config, args []string, s streams) error {
 			return changeHost(cfg, args[0], s, true)
 		},
 	}, {
 		name: "mcp uninstall", arguments: "HOST", summary: "Take memoryd mcp out of the configuration of a host.",
-		details:   "HOST is one of those of memoryd mcp install. The memories stay.",
-		example:   "memoryd mcp uninstall claude-desktop",
-		fileFirst: true, unchecked: true,
+		details:      "HOST is one of those of memoryd mcp install. The memories stay.",
+		example:      "memoryd mcp uninstall claude-desktop",
+		unchecked:    true,
 		ownVariables: true, own: hostFlags,
 		run: func(_ context.Context, cfg *config, args []string, s streams) error {
 			return changeHost(cfg, args[0], s, false)

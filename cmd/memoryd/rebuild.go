@@ -51,7 +51,7 @@ func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error
 	end := st.Discard // until the sessions are bound to these memories
 	defer func() { err = errors.Join(err, end()) }()
 	if err := openSessions(ctx, cfg, st); err != nil {
-		return err
+		return aloneError(err)
 	}
 	if err := openMemories(ctx, cfg, st, memoryd.ModelOf(e)); err != nil {
 		return err

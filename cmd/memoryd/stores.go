@@ -88,6 +88,14 @@ func newStores() *assembly.Stores {
 	return st
 }
 
+// aloneError says what to do where a command cannot work on data that a memoryd serves.
+func aloneError(err error) error {
+	if errors.Is(err, sqlitedb.ErrInUse) {
+		return fmt.Errorf("%w: stop that one first, or name a backup of the file", err)
+	}
+	return err
+}
+
 // openStores opens both stores for a model, and checks that they belong together.
 // The caller closes st, or discards it if this fails.
 func openStores(ctx context.Context, cfg *config, st *assembly.Stores, m memory.Model, log *slog.Logger) error {

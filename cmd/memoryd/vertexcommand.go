@@ -58,7 +58,7 @@ account stands for a new key of that app; without, for none, which a memoryd wit
 		},
 		vertexKeysAdd(),
 		{
-			name: "vertex env", arguments: "LANGUAGE", fileFirst: true,
+			name: "vertex env", arguments: "LANGUAGE",
 			summary: "Print the environment of a client, for eval.",
 			details: "LANGUAGE is " + vertexLanguages + ".",
 			example: "memoryd vertex env python",
@@ -89,7 +89,7 @@ certificate against ca.pem, and lists sessions with a token of the service accou
 // vertexKeysAdd makes further accounts.
 func vertexKeysAdd() *subcommand {
 	return &subcommand{
-		name: "vertex keys add", arguments: "NAME", fileFirst: true,
+		name: "vertex keys add", arguments: "NAME",
 		summary: "Add a service account of the name, for a key that is there or a new one.",
 		details: `A key may have any number of accounts: each client has its own, and to remove
 accounts/KEY-NAME.pem in -vertex-dir ends one, within a second. With -public the client has made
