@@ -22,6 +22,7 @@ var (
 	dwellings     = frameTables.Words("dwellings")
 	spanning      = frameTables.Words("spanning")
 	outings       = frameTables.Words("outings")
+	sideJobs      = frameTables.Words("side-jobs")
 	bindsCouple   = frameTables.Words("binds-couple")
 	reachVerbs    = frameTables.Words("reach-verbs")
 	reachNouns    = frameTables.Words("reach-nouns")

@@ -190,11 +190,14 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 	return out
 }
 
-// ofOther reports whether what a frame matched is of another home or thing than the speaker's: "moved the piano to
-// Rome", "raised the rent of the neighbors".
+// ofOther reports whether what a frame matched is of another home, work or thing than the speaker's own: "moved the
+// piano to Rome", "got a weekend job at Bosch", "raised the rent of the neighbors".
 func (f *frame) ofOther(s slots, ws english.Words) bool {
 	if f.attribute == "home" {
 		return ofThingMoved(ws)
+	}
+	if f.attribute == "employer" && ws.Any(sideJobs) {
+		return true
 	}
 	if !strings.HasPrefix(f.attribute, "dose of ") || len(s["thing"]) == 0 || !ws.Has("of") {
 		return false

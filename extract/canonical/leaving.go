@@ -14,6 +14,8 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 		return []Claim{
 			{Attribute: o.attribute("employer"), Ended: true}, {Attribute: o.attribute("occupation"), Ended: true},
 		}
+	case c.freshJob(ws):
+		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
 	case separated.Match(ws, 0) > 0:
 		return c.separation(o, ws)
 	case alone.Match(ws, 0) > 0 && o == "":
@@ -41,6 +43,14 @@ func (c *claim) retiredFromPastime() bool {
 		}
 	}
 	return false
+}
+
+// freshJob reports whether ws tells of a new job, and nothing of it: a job "at Acme" names the next employer, one "for
+// the weekends" stays beside the old one, and that of "last month" may be the one that was spoken of.
+func (c *claim) freshJob(ws english.Words) bool {
+	ws = withoutHave(ws)
+	n := freshJobs.Match(ws, 0)
+	return n > 0 && n == len(ws) && ws[n-1].End == c.words[len(c.words)-1].End
 }
 
 // leftBy reads "Marco dumped me", "my wife left me", "today was my last day at Acme"

@@ -126,6 +126,7 @@ var (
 	seasons            = tables.Words("seasons")
 	dating             = tables.Phrases("dating")
 	newJobs            = tables.Phrases("new-jobs")
+	freshJobs          = tables.Phrases("fresh-jobs")
 	setting            = tables.Phrases("setting")
 	canceling          = tables.Phrases("canceling")
 	weighing           = tables.Phrases("weighing")

@@ -195,6 +195,7 @@ var eventRules = table{
 	{"I got myself a bike", as(details), func(p *position) bool {
 		return (p.next == "myself" || p.next == "ourselves") && english.Articles.Has(p.at(p.i+2)) && p.rest > 0
 	}},
+	{"I found a new job", as(details), (*position).settles},
 	{"I made a cake", as(none), func(p *position) bool {
 		return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || p.points(1)) && (p.rest < 2 || !p.anchored(p.i+1))
 	}},
@@ -204,3 +205,35 @@ var eventRules = table{
 		return english.Past(p.word) || english.Participles.Has(p.word)
 	}},
 }
+
+// settles reports whether somebody comes by something of a life: "found a new job", "took a job at a mill", "got a
+// place to live". The last noun of the object tells it, so that a job posting and a house plant are neither.
+func (p *position) settles() bool {
+	i := p.i + 1
+	switch {
+	case p.word != "found" && p.word != "got" && p.word != "took" && p.word != "left":
+		return false
+	case p.next == "work" && p.word == "found":
+	case p.next == "a" || p.next == "an" || p.next == "another" || p.next == "my" || p.next == "our":
+		i++
+	default:
+		return false
+	}
+	for ; i < len(p.words) && i < p.i+maxObject; i++ {
+		after := p.at(i + 1)
+		last := p.words[i].Stop != 0 || after == "" || english.Prepositions.Has(after) && after != "around" ||
+			english.StopWords.Has(after) || english.Adverbs.Has(after)
+		switch {
+		case !last:
+		case p.at(i) == "place": // to live, and not one to eat
+			return after == "of" && p.mine(i) || after == "to" && homeVerbs.Has(p.at(i+2)) ||
+				after == "in" && p.wordAt(i+2).Upper
+		default:
+			return lifeGoals.Has(p.at(i)) || findings.Has(p.at(i))
+		}
+	}
+	return false
+}
+
+// maxObject bounds the words of an object, with its article and adjectives: "a lovely new two bedroom flat".
+const maxObject = 7

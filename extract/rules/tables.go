@@ -184,6 +184,8 @@ var (
 	toleranceVerbs = tables.Words("tolerance-verbs")
 	talkPast       = tables.Words("talk-past")
 	weakPast       = tables.Words("weak-past")
+	findings       = tables.Words("findings")
+	homeVerbs      = tables.Words("home-verbs")
 	decisivePast   = tables.Words("decisive-past")
 	likingsPast    = tables.Words("likings-past")
 	lifePast       = tables.Words("life-past")
