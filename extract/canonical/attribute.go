@@ -25,6 +25,7 @@ type claim struct {
 	changed  bool // the fact speaks of a change
 	begun    bool // the words before its first subject do: "these days"
 	dwelling bool // the fact speaks of a dwelling; of frames alone
+	reach    reach
 }
 
 // owner is whose attribute a fact speaks of: "" is the speaker, and any other

@@ -48,7 +48,7 @@ func hasPassingReason(all english.Words) bool {
 // besides reports whether a fact says that something holds beside what held before: "I work as a translator too".
 func besides(ws english.Words) bool {
 	for i, w := range ws {
-		ends := i+1 == len(ws) || w.Stop != 0
+		ends := i+1 == len(ws) || w.Stop != 0 || links.Has(ws[i+1].Text)
 		if w.Text == "also" || w.Text == "too" && ends || w.Text == "as" && ws.At(i+1) == "well" {
 			return true
 		}

@@ -35,13 +35,15 @@ type Claim struct {
 	// Loose says that the verb is none that the rules know: "I subscribe to the Economist".
 	// The claim serves as what a later fact may end, and says nothing of what the fact is worth.
 	Loose bool
+
+	scope string // the part of life that bounds the claim; see scopeOf
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
 // a time.
 func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
-	case c.Dated && !c.Until.After(said):
+	case c.Dated && !c.Until.After(said), !c.within(o):
 		return false
 	case c.Attribute == o.Attribute && strings.HasSuffix(c.Attribute, "marital status") && o.Several && !c.Loose &&
 		!c.Several && !c.Ended && !o.Ended: // "my wife" tells of a marriage
@@ -67,11 +69,17 @@ func (c *Claim) changesValue(o *Claim) bool {
 		after, _ := strconv.Atoi(c.Value)
 		return c.Changed && after-before > 0 && after-before <= maxYears
 	}
+	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
+		return false // coffee and a roll are one breakfast
+	}
 	if c.Attribute == ageAttribute || strings.HasSuffix(c.Attribute, " "+ageAttribute) {
 		before, _ := strconv.Atoi(o.Value)
 		after, _ := strconv.Atoi(c.Value)
 		if after < before && before > 0 {
 			return false // "I turned 18 in the army" tells of the past
+		}
+		if after-before > maxGain && !c.Changed {
+			return false // "after that hike I'm 80"
 		}
 	}
 	// Two phone numbers are of no size.
@@ -106,6 +114,13 @@ func asSingle(status string) string {
 func begins(now, before string) bool {
 	return now == "single" || now == "married" || before == "single" || now == "engaged" && before == "dating"
 }
+
+// maxGain bounds how many years somebody is older when their age is told again, without a word of a change. With more
+// it is a joke or a feeling.
+const maxGain = 15
+
+// lastWord is the last word of a value.
+func lastWord(value string) string { return value[strings.LastIndexByte(value, ' ')+1:] }
 
 // maxYears bounds how many years one of several relations is older when its age is
 // told again. With more it may be another one: "my son".

@@ -20,15 +20,16 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if text = answer(text); text == "" {
 		return nil, nil, false
 	}
-	all, begun := prepared(withNames(text, apposed(english.Lex(text).WithoutFillers())))
+	said := english.Lex(text).WithoutFillers()
+	all, begun := prepared(withNames(text, apposed(said)))
 	words := reduce(all)
 	if len(words) < 2 || len(words) > english.MaxSentenceWords {
 		return nil, nil, false
 	}
 	words = words[changeMarks.Match(words, 0):]
 	list := statements(afterFrontTime(words))
-	paired := pairAt(all)
-	apart := paired > 0 && !mayPair(all[:paired-2])
+	from, paired := pairIn(all)
+	apart := paired > 0 && !mayPair(all[from:paired-2])
 	telling := 0
 	for _, s := range list {
 		c := &claim{text: text, words: s.words, changed: (begun || tellsChange(all)) && !besides(all)}
@@ -52,12 +53,12 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			list = list[:1]
 		}
 	}
-	c := &claim{text: text, changed: (begun || tellsChange(all)) && !besides(all), begun: begun}
+	c := &claim{text: text, changed: (begun || tellsChange(all)) && !besides(all), begun: begun, reach: reachOf(said)}
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
 	claims, themes = withValues(vetoed(withRank(withFramed(claims, c.framed(all)), all), all)), c.themes(all)
-	claims = bounded(claims, all)
+	claims = c.reach.bound(bounded(claims, all))
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}

@@ -92,7 +92,7 @@ func pairAt(ws english.Words) int {
 		}
 		return 0
 	}
-	for i := 1; i+2 < min(len(ws), maxPairWords); i++ {
+	for i := 1; i+2 < min(len(ws), maxPairWords) && ws[0].Stop == 0; i++ {
 		switch {
 		case ws[i].Text == "and" && ws[i+1].Text == "i":
 			return i + 2
@@ -106,6 +106,19 @@ func pairAt(ws english.Words) int {
 		}
 	}
 	return 0
+}
+
+// pairIn is where the first subject that is somebody and the speaker stands in ws; 0 and 0 if there is none.
+func pairIn(ws english.Words) (from, to int) {
+	for i := range ws {
+		if i > 0 && !stopsClause(ws[i-1].Stop) {
+			continue
+		}
+		if n := pairAt(ws[i:]); n > 0 {
+			return i, i + n
+		}
+	}
+	return 0, 0
 }
 
 // subjectWords are the words of the subject of ws, if it is one that the rules know.

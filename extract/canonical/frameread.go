@@ -65,9 +65,9 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 func (c *claim) verbPhraseOf(all english.Words, list []segment, i int) verbPhrase {
 	s := list[i]
 	v := verbPhrase{bounded: s.bounded, plural: s.words.At(0) == "we", last: i+1 == len(list)}
-	paired := pairAt(all)
+	from, paired := pairIn(all)
 	v.changed = !nowAndThen(all) && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
-	v.apart = s.from < paired && paired <= s.to && !mayPair(all[:max(0, paired-2)])
+	v.apart = s.from < paired && paired <= s.to && !mayPair(all[from:max(0, paired-2)])
 	v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 	return v
 }
@@ -281,6 +281,9 @@ func (f *frame) shared() bool {
 func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	// "Have lived in Porto" tells of the past unless a span follows that reaches the present.
 	if v.perfect && !f.event && !v.be && !slices.Contains(f.tokens[0].words, "be") && !rest.Any(spanning) {
+		return true
+	}
+	if f.ended && f.attribute == "employer" && c.firmLeft(rest) != "" {
 		return true
 	}
 	if f.takesName() && len(rest) > 0 && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {

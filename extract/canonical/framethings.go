@@ -54,6 +54,11 @@ func (c *claim) dwellsIn(ws english.Words) []Claim {
 
 // jobAt reads "Acme, which bores me" and "a travel agency" behind "my job at".
 func jobAt(c *claim, ws english.Words) []Claim {
+	for i := range ws { // "my job at the choir is to hold the candles" names a task
+		if isBe(ws[i].Text) && ws.At(i+1) == "to" {
+			return nil
+		}
+	}
 	for n := min(len(ws), maxNameWords); n > 0; n-- {
 		value := c.company(ws[:n])
 		if value == "" && !goesOn(ws[:n], ws[n:]) && english.Articles.Has(ws[0].Text) {

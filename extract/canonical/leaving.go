@@ -9,7 +9,7 @@ import (
 func (c *claim) leaving(o owner, ws english.Words) []Claim {
 	switch {
 	case dismissed.Match(ws, 0) > 0:
-		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
+		return []Claim{{Attribute: o.attribute("employer"), Value: c.dismissedFrom(ws), Ended: true}}
 	case retired.Match(ws, 0) > 0 && !c.retiredFromPastime():
 		return []Claim{
 			{Attribute: o.attribute("employer"), Ended: true}, {Attribute: o.attribute("occupation"), Ended: true},
@@ -33,6 +33,26 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 		return out
 	}
 	return c.gaveUp(o, ws)
+}
+
+// dismissedFrom is the firm that a dismissal names: "bank" of "was laid off from the bank". It is "" for a dismissal
+// from whatever firm.
+func (c *claim) dismissedFrom(ws english.Words) string {
+	return c.firmLeft(ws[dismissed.Match(ws, 0):])
+}
+
+// firmLeft is the firm that ws names behind a dismissal: "bank" of "from the bank". "The firm" may be any.
+func (c *claim) firmLeft(ws english.Words) string {
+	if ws.At(0) != "from" && ws.At(0) != "by" || len(ws) < 2 {
+		return ""
+	}
+	if value := c.company(ws[1:]); value != "" {
+		return value
+	}
+	if what := object(ws[1:]); !jobNouns.Has(lastWord(what)) && !anyFirm.Has(lastWord(what)) {
+		return what
+	}
+	return ""
 }
 
 // retiredFromPastime reports whether the statement names something beside work: "retired from the chess league".

@@ -124,6 +124,9 @@ func namesTask(ws english.Words) bool {
 		return false
 	}
 	for i, w := range ws[1:min(len(ws), 4)] {
+		if stopsClause(ws[i].Stop) {
+			break // "to math questions (long story)"
+		}
 		noun := singular(w.Text)
 		if answerNouns.Has(noun) || mannerSides.Of(w.Text) != "" || mannerObjects.Has(w.Text) ||
 			answerTimes.Has(w.Text) && (i == 0 || ws[0].Text != "to") || shortAnswers.Has(w.Text) ||

@@ -91,7 +91,7 @@ func (c *claim) single(all english.Words, i, n int, s single, changed, subject b
 	before := all.At(k - 1)
 	claim := Claim{Attribute: s.attribute, Changed: changed || isNew || switched, Several: s.several}
 	after := all[i+n:]
-	if isOthers(before) || strings.HasSuffix(all[i+n-1].Text, "'s") || !mine && !subject && s.ofAnybody(all) ||
+	if isOthers(before) || strings.HasSuffix(all[i+n-1].Text, "'s") || !mine && !subject && s.ofAnybody(c, all) ||
 		s.beside(all[i+n-1], after) {
 		return claim, false // "her new boss", "my other phone", "my boss's name"
 	}
@@ -125,8 +125,8 @@ func (s *single) bested(all english.Words, k int, subject bool) bool {
 }
 
 // ofAnybody reports whether a number or an address may be anybody's: "the new number is…" is a dentist's as well.
-func (s *single) ofAnybody(all english.Words) bool {
-	return (s.kind == "phone" || s.kind == "email") && !all.Any(speakersOwn) && !all.Has("i")
+func (s *single) ofAnybody(c *claim, all english.Words) bool {
+	return (s.kind == "phone" || s.kind == "email") && !c.reachesSpeaker(all)
 }
 
 // beside reports whether words behind the noun of a person make it another one: "my new boss at the choir", "my new

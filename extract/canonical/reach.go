@@ -24,8 +24,7 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 			said = append(said, ws...)
 		}
 	}
-	ours := all.Any(speakersOwn) || all.Has("i")
-	if !told || !ours || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
+	if !told || !c.reachesSpeaker(all) || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
 		return nil
 	}
 	changed = changed || becoming.Found(all)
@@ -60,6 +59,23 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 		return nil
 	}
 	return out
+}
+
+// reachesSpeaker reports whether the first number or address of a fact is the speaker's by the words before it, or by
+// those right behind it: "0470 11 22 33 is my number". Behind it may follow anything: "…, which amuses my family".
+func (c *claim) reachesSpeaker(all english.Words) bool {
+	at := slices.IndexFunc(all, func(w english.Word) bool {
+		return english.StartsWithDigit(w.Text) || strings.Contains(c.text[w.Start:w.End], "@")
+	})
+	if at < 0 {
+		at = len(all)
+	}
+	for i, w := range all {
+		if own := speakersOwn.Has(w.Text) || w.Text == "i"; own && (i < at || isBe(all.At(i-1)) || w.Text == "me") {
+			return true
+		}
+	}
+	return false
 }
 
 // marked are the parts of ws between its marks.
@@ -120,7 +136,8 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 			continue
 		}
 		said := all[min(i, english.SkipLeads(all)):i]
-		if tellsWrong(all, said) {
+		// "It's Friday, not Monday, that the choir sings" names another thing than the one before.
+		if rest := all[i+1:]; tellsWrong(all, said) && !rest.Has("that") && !rest.Has("when") && !rest.Has("where") {
 			// "It's oat milk, not milk" tells of a thing, and ends no allergy.
 			return slices.DeleteFunc(c.wrongValue(all[i+1:]), func(w Claim) bool {
 				return strings.HasPrefix(w.Attribute, allergyValue) && !all[:i].Has("meant")

@@ -148,6 +148,8 @@ var (
 	pleasant           = tables.Words("pleasant")
 	unpleasant         = tables.Words("unpleasant")
 	nameLinks          = tables.Words("name-links")
+	anyFirm            = tables.Words("any-firm")
+	drinks             = tables.Words("drinks")
 	foodKinds          = tables.Variants("food-kinds")
 	companyNouns       = tables.Words("company-nouns")
 	answerNouns        = tables.Words("answer-nouns")

@@ -136,6 +136,7 @@ type theme struct {
 	values  []themeValue
 	named   string   // the one name behind a preposition or a form of "be"
 	not     []string // the words that are denied: "not Minka", "instead of Spain"
+	scope   string   // see scopeOf
 }
 
 // themeNoun is a noun, in one form for all words that name the thing.
@@ -162,7 +163,7 @@ type themeValue struct{ kind, text string }
 // endsTheme reports whether t, said later, takes the place of o. An end leaves nothing that something else may end,
 // except what somebody cannot stand.
 func (t *theme) endsTheme(o *theme) bool {
-	if t.loose || t.unreal || o.unreal || t.owner != o.owner || o.past ||
+	if t.loose || t.unreal || o.unreal || t.owner != o.owner || o.past || !t.covers(o) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
 	}
@@ -174,6 +175,12 @@ func (t *theme) endsTheme(o *theme) bool {
 		}
 	}
 	return false
+}
+
+// covers reports whether t speaks of the part of life that o speaks of. A clause without a bound means it where it
+// tells of a change: "I like beer" leaves that somebody doesn't like it at lunch.
+func (t *theme) covers(o *theme) bool {
+	return t.scope == o.scope || t.scope == "" && (len(t.ends) > 0 || t.anymore || t.again || t.cued || t.did != "")
 }
 
 // endsNoun reports whether t ends o by what both say of a noun. A word that tells the thing apart in t alone makes it
@@ -191,7 +198,7 @@ func (t *theme) endsNoun(o *theme, i, k int) bool {
 	if target && (!n.one || o.seeks) && t.endsBy(o, m) {
 		return true
 	}
-	if o.todo != "" && t.did == o.todo && !n.one && !n.behind && !m.behind && within(m.mods, t.words) {
+	if o.todo != "" && t.did == o.todo && !n.one && !n.behind && !m.behind && within(m.mods, t.words) && t.didWhole(o) {
 		return true
 	}
 	if !within(stemsBehind(n), o.words) {

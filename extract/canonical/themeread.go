@@ -40,6 +40,7 @@ func (c *claim) themes(all english.Words) (out []theme) {
 	unreal := all.Any(makeBelieve)
 	doubt, passing := all.Has("if") || all.Has("?"), passes(all)
 	wrong, forAWhile := themeWrongs.Found(all), hasPassingReason(all)
+	doubt = doubt || c.reach.fleeting
 	var before owner
 	known := false
 	for i, s := range list {
@@ -59,7 +60,7 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		}
 		before = o
 		t := themeOf(o, subject, predicate)
-		t.wrong = wrong
+		t.wrong, t.scope = wrong, c.reach.scope
 		w := s.words.At(0)
 		t.mine = o != "" || tellsOfSpeaker(w)
 		t.unreal = unreal
@@ -309,7 +310,7 @@ func (t *theme) readVerb(subject, ws english.Words, verb int) {
 func (t *theme) readTime(ws english.Words) {
 	t.narrow = forNow(ws)
 	for i, w := range ws {
-		if i > 0 && reasons.Has(w.Text) {
+		if i > 0 && reasons.Has(w.Text) && w.Text != "either" { // "don't like tea either that strong"
 			t.narrow = t.narrow || ws[i:].StartWith("now", "that")
 			break // "since that jar"
 		}

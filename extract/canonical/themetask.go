@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -30,11 +31,30 @@ func (t *theme) readTask(subject, ws english.Words, verb int) {
 			return
 		}
 	}
-	if v := ws[verb].Text; english.Past(v) && verb < 3 && len(subject) == 0 {
+	if v := ws[verb].Text; english.Past(v) && verb < 3 && len(subject) == 0 && !givesTo(ws[verb:]) {
 		t.did = verbStem(v)
 	} else if last := ws[len(ws)-1].Text; len(subject) > 0 && isBe(ws[0].Text) && english.Past(last) {
 		t.did = verbStem(last) // "my taxes are filed"
 	}
+}
+
+// didWhole reports whether t does not tell whose or of what the thing is, unless o does: "painted the fence of the
+// school" is another fence.
+func (t *theme) didWhole(o *theme) bool {
+	return !slices.Contains(t.raw, "of") || slices.Contains(o.raw, "of")
+}
+
+// givesTo reports whether ws has a thing behind somebody for whom it was done: "called my mum a taxi". Another thing
+// was done than with one of both alone.
+func givesTo(ws english.Words) bool {
+	for i := 2; i < len(ws); i++ {
+		w, before := ws[i].Text, ws[i-1]
+		if (english.Articles.Has(w) || possessives.Has(w)) && before.Stop == 0 && themeStem(before.Text) != "" &&
+			(possessives.Has(ws[i-2].Text) || before.Upper) {
+			return true
+		}
+	}
+	return false
 }
 
 // longAgo reports whether a fact names a year, or a time of years or months ago: what was done then may have to be done

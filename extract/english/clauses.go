@@ -27,6 +27,10 @@ func Clauses(ws Words) []Clause {
 		if coordinating.Has(w) {
 			first++
 		}
+		if nowAndThen(ws, i) {
+			i++
+			continue
+		}
 		if !marked && first == i && !explaining.Has(w) || i == last.From {
 			continue
 		}
@@ -61,6 +65,19 @@ func clauseMark(stop rune) bool { return stop != 0 && strings.ContainsRune(",;:.
 // maxSubjectWords bounds a subject: "my old friend from school".
 const maxSubjectWords = 5
 
+// nowAndThen reports whether ws[i] is the "and" of "now and then".
+func nowAndThen(ws Words, i int) bool {
+	next := ws.At(i + 1)
+	return ws[i].Text == "and" && ws[i-1].Text == "now" && (next == "then" || next == "again")
+}
+
+// endsAtLink reports whether ws[i] is a time behind which a link stands, so that no subject begins with it: "noon" of
+// "since noon because it was late" and "since noon and I am glad".
+func endsAtLink(ws Words, i int) bool {
+	w, next := ws[i].Text, ws.At(i+1)
+	return next == "because" || next == "and" && (DateWords.Has(w) || w == "noon" || w == "midnight")
+}
+
 // beginsClause reports whether a subject and its verb begin at ws[i].
 func beginsClause(ws Words, i int, marked bool) bool {
 	w := ws.At(i)
@@ -70,6 +87,9 @@ func beginsClause(ws Words, i int, marked bool) bool {
 	case subjects.Has(w):
 		return true
 	case w == "who", w == "that", Adverbs.Has(w), Prepositions.Has(w), explaining.Has(w):
+		return false
+	}
+	if endsAtLink(ws, i) {
 		return false
 	}
 	for k := i + 1; k < min(len(ws), i+1+maxSubjectWords); k++ {

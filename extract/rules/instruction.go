@@ -44,6 +44,13 @@ func directive(ws english.Words, i int) topics {
 	return o.plain()
 }
 
+// namesAnother reports whether s names somebody of whom the sentence before it said that a name is wanted: "The hero
+// needs a name. Use Jack from now on."
+func (s *sentence) namesAnother(before english.Words) bool {
+	return s.topics&instruction != none && s.words.At(0) == "use" && (before.Has("name") || before.Any(makeBelieve)) &&
+		!before.Any(firstPerson)
+}
+
 // unwrap takes off politeness and the phrases that say how long an order holds.
 func unwrap(ws english.Words, i int) order {
 	var o order

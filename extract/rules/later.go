@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -31,11 +32,36 @@ func findStatement(ws english.Words, i int) (int, topics) {
 		}
 		if k < len(ws) && (j > i+1 && speakerWords.Has(ws[k].Text) || ws[j-1].Stop != 0 && beginsLater(ws, i, k)) {
 			if t := statement(ws[k:]); t != none {
+				from := i + markedStart(ws[i:j-1]) // behind "ugh,"
+				switch pair := ws[k].Text == "i" && ws[j-1].Text == "and" && ws[j-1].Stop == 0; {
+				case canonical.Bounds(ws[from:k]), // "For work, my email is…"
+					pair && from < j-1 && halfSubject(ws[from:j-1]): // "My band and I split up"
+					return from, t
+				}
 				return k, t
 			}
 		}
 	}
 	return i, none
+}
+
+// markedStart is where the last part of ws begins, behind a mark before its last word: at "for" of "ugh, for work,".
+func markedStart(ws english.Words) (start int) {
+	for i := 1; i < len(ws); i++ {
+		if ws[i-1].Stop != 0 && ws[i-1].Stop != '\'' {
+			start = i
+		}
+	}
+	return start
+}
+
+// maxPairSubject bounds the words of half a subject: "my first husband".
+const maxPairSubject = 4
+
+// halfSubject reports whether ws, before "and I", are the other half of the subject: "my band". A clause has a verb.
+func halfSubject(ws english.Words) bool {
+	return (ws[0].Text == "my" || ws[0].Text == "our") && len(ws) <= maxPairSubject && !finite(ws) &&
+		!ws.Any(english.Prepositions) && !slices.ContainsFunc(ws, func(w english.Word) bool { return w.Stop != 0 })
 }
 
 // likesWhatPrecedes reports whether rest says how the speaker likes what a request before it names: "No olives on it, I

@@ -32,12 +32,8 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		} else {
 			p.end = withBracket(s.text, p.start, p.end)
 		}
-		if cl.Shared {
-			p.subject = subject
-		} else if subject = subjectOf(said); len(subject) == 0 {
-			p.subject = newClause(said).missingSubject()
-			subject = p.subject
-		}
+		p.start = startWith(ws, &cl, p.start)
+		p.subject, subject = subjectsOf(said, subject, cl.Shared)
 		full := join(p.subject, said)
 		form := canonical.Of(p.statement())
 		core := full[:len(full)-(cl.To-cl.Core)]
@@ -49,8 +45,10 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		}
 		claim := form.Telling()
 		switch {
+		case joinsWhich(parts, &p, said):
+			continue
 		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full), asksFor(ws, &cl):
-			parts = lengthened(parts, &p, said)
+			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
 				return // "I love coffee, but I can't drink it"
@@ -83,9 +81,41 @@ func asksFor(ws english.Words, cl *english.Clause) bool {
 	return cl.Shared && ws[cl.From-1].Text == "so" && !english.Past(ws[cl.From].Text)
 }
 
+// startWith is the byte where the fact of a clause starts: where the clause does, or with the sentence for a thing
+// without an owner behind what somebody else did, which is hardly the speaker's: "the dentist has moved, the new number
+// is…".
+func startWith(ws english.Words, cl *english.Clause, start int) int {
+	first, before := ws[cl.From].Text, ws[:cl.From]
+	if (first == "the" || first == "new") && len(before) > 1 && finite(before) && !before.Any(firstPerson) {
+		return ws[0].Start
+	}
+	return start
+}
+
+// joinsWhich adds a clause that tells which one of several the clause before it is about to that clause: "My son turned
+// five, I mean the older one". It reports whether it did.
+func joinsWhich(parts []sentence, p *sentence, said english.Words) bool {
+	if len(parts) == 0 || !tellsWhich(said) {
+		return false
+	}
+	parts[len(parts)-1].end = p.end
+	return true
+}
+
+// tellsWhich reports whether a clause tells of which one of several the one before it is: "I mean the older one".
+func tellsWhich(ws english.Words) bool {
+	for i := 2; i < min(len(ws), maxSubject); i++ {
+		if w := ws[i].Text; w == "one" && (ws[i-2].Text == "the" || ws[i-2].Text == "my") {
+			return true
+		}
+	}
+	return false
+}
+
 // lengthened are parts, of which the last one goes on with p, a clause that leans on it: "We renamed the kitten, she's
-// Pepper now". The claims of the last one must stay as they are, or a statement against them would not be seen.
-func lengthened(parts []sentence, p *sentence, said english.Words) []sentence {
+// Pepper now". The claims of the last one must stay as they are, or a statement against them would not be seen. All of
+// p is added, or only what stands before the byte core, where a remark begins.
+func lengthened(parts []sentence, p *sentence, said english.Words, core int) []sentence {
 	if len(parts) == 0 || len(said) == 0 || !leaning.Has(said[0].Text) || secrets.Found(said) || said.Any(addressee) {
 		return parts
 	}
@@ -93,24 +123,39 @@ func lengthened(parts []sentence, p *sentence, said english.Words) []sentence {
 	if p.start < last.end || len(strings.Fields(p.text[last.end:p.start])) > 1 {
 		return parts // a clause between them is left out
 	}
-	long := *last
-	long.end = p.end
-	before, after := canonical.Of(last.statement()), canonical.Of(long.statement())
-	for i := range before.Claims {
-		if c := before.Claims[i]; !c.Loose && !slices.Contains(after.Claims, c) {
-			return parts
+	before := canonical.Of(last.statement())
+	for _, end := range []int{p.end, core} {
+		long := *last
+		long.end = end
+		if after := canonical.Of(long.statement()); leavesClaims(&before, &after) {
+			*last = long
+			break
 		}
 	}
-	if before.Ends == after.Ends && before.Changing() == after.Changing() {
-		*last = long
-	}
 	return parts
+}
+
+// leavesClaims reports whether a longer fact makes the claims of the one before it, perhaps with bounds.
+func leavesClaims(before, after *canonical.Form) bool {
+	for i := range before.Claims {
+		if c := &before.Claims[i]; !c.Loose && !c.Pairs() && !slices.ContainsFunc(after.Claims, c.SameOrNarrower) {
+			return false
+		}
+	}
+	return before.Ends == after.Ends && before.Changing() == after.Changing()
 }
 
 // ownClauses are the clauses of ws; none where one of them leads into a text or words of somebody else: "My text: I
 // live in Rome".
 func ownClauses(ws english.Words) []english.Clause {
 	list := english.Clauses(ws)
+	if len(list) > 1 {
+		before := ws[:list[1].From]
+		if start := markedStart(before); canonical.Bounds(before[start:]) { // "Ugh, at the office, the number is…"
+			list[1].From = start
+			list = list[1:]
+		}
+	}
 	for _, cl := range list[1:] {
 		before := ws[:cl.From]
 		if before[len(before)-1].Stop == ':' && (before.Any(textLabels) || before.Any(reporting)) || said(before) {
@@ -145,6 +190,19 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 		}
 	}
 	return none
+}
+
+// subjectsOf are the subject that a clause lacks, and the one that the next clause may share. Before is that of the
+// clause before it, which it may share itself.
+func subjectsOf(ws, before english.Words, shared bool) (lacks, shares english.Words) {
+	if shared {
+		return before, before
+	}
+	if own := subjectOf(ws); len(own) > 0 {
+		return nil, own
+	}
+	lacks = newClause(ws).missingSubject()
+	return lacks, lacks
 }
 
 // subjectOf are the words of the subject of a clause that another one may share: "I", "my sister".

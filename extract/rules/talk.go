@@ -82,7 +82,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		case r.forget(&s, from):
 		case s.pastes, profile && r.addFields(&s), r.addLabelled(&s):
 		case k.correct(&r, &s):
-		case r.quoted.inside(from), quotesSpeaker(quote):
+		case r.quoted.inside(from), quotesSpeaker(quote), s.namesAnother(r.before.words):
 			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
 		case n == 0 && r.join(&s, k.question(t)):
 		default:
