@@ -62,6 +62,20 @@ func (q *question) answered(answer english.Words) topics {
 	return t
 }
 
+// explains reports whether q says by itself what it asks, and what the words of s before end lean on. "Do you work
+// there?" asks enough, and an "it" of the answer may be what is asked after.
+func (q *question) explains(s *sentence, end int) bool {
+	if d := dangling(nil, q.words); d >= 0 && q.words[d].Text != "there" {
+		return false
+	}
+	if !s.leans {
+		return true
+	}
+	n, _ := weight(q.words)
+	d := dangling(q.words, s.words[:end])
+	return n > 0 && (d < 0 || s.words[d].Text == "it")
+}
+
 // greets reports whether an answer only greets or cheers, perhaps with a name: "Hey Ann!".
 func greets(answer english.Words) bool {
 	if !greetings.Has(answer[0].Text) {

@@ -45,27 +45,63 @@ func standIn(ws english.Words) (out english.Words, alone bool) {
 	return out, alone
 }
 
-// leansOn reports whether a statement has a pronoun before anything that it may stand for.
-func leansOn(ws english.Words) bool {
-	for i := range ws {
-		w, next := ws[i].Text, ws.At(i+1)
-		switch {
-		case i == 0 && (next == "is" || next == "are" || next == "was" || next == "were"):
-			continue // "This is my wife"
-		case leaning.Has(w) && (ws.At(i-1) == "before" || ws.At(i-1) == "after"):
-			continue // "before that"
-		case w == "that" && i > 0 && !english.Prepositions.Has(ws.At(i-1)) && next != "":
-			continue // "the man that", "that day"
-		case w == "it" && i > 0 && (next == "is" || next == "was"):
-			continue // "it was fun"
-		case demonstrative.Has(w) && (next != "" && !english.StopWords.Has(next) || english.Evaluative.Has(next)):
-			continue // "this bowl", "that great day"
-		case leaning.Has(w):
-			return true
-		case i > 1 && !english.StopWords.Has(w) && !english.Past(w) && !english.PresentVerbs.Has(w) &&
-			!english.Likings.Has(w) && !english.Participles.Has(w):
-			return false // a noun, which later pronouns may stand for
+// kept are the words of the fact.
+func (s *sentence) kept() english.Words {
+	from, to := 0, len(s.words)
+	for from < to && s.words[from].Start < s.start {
+		from++
+	}
+	for to > from && s.words[to-1].Start >= s.end {
+		to--
+	}
+	return s.words[from:to]
+}
+
+// standAlone makes the fact of the first clauses of kept that point at nothing outside of them: "I passed my driving
+// test" in "It was hard, but I passed my driving test". It reports whether there are any that are a statement.
+func (s *sentence) standAlone(kept english.Words) bool {
+	list := english.Clauses(kept)
+	for a := range list {
+		from := list[a].From
+		if list[a].Shared || a > 0 && !speakerWords.Has(kept[from].Text) && kept[from-1].Stop == 0 {
+			continue // "love and encouragement has helped me" is one clause
 		}
+		to := 0
+		for b := a; b < len(list); b++ {
+			if leansOn(kept[from:list[b].To]) {
+				if core := list[b].Core; core < list[b].To && !leansOn(kept[from:core]) {
+					to = core
+				}
+				break
+			}
+			to = list[b].To
+		}
+		if to == 0 {
+			continue
+		}
+		said := kept[from:to]
+		t := statement(said)
+		n, _ := weight(said)
+		if a > 0 && t&personal == none {
+			n-- // "I hated the results" is of what the clause before told
+		}
+		if t == none || bounded(said, kept[to:]) || n < 2 || hollow(said, t) || platitude(said, t) {
+			continue
+		}
+		s.start, s.end, s.topics, s.leans = said[0].Start, said[len(said)-1].End, t, false
+		return true
+	}
+	return false
+}
+
+// bounded reports whether what follows a statement bounds it or turns it round, so that it is not true without:
+// "unless they call", "I wanted to go, but it did not work". "I have the flu, but it is not bad" is true all the same.
+func bounded(said, rest english.Words) bool {
+	switch rest.At(0) {
+	case "if", "unless", "until", "when", "while", "except", "without", "than", "not":
+		return true
+	case "but", "though", "although":
+		return said.Any(intents) && (rest.Has("not") || rest.Has("never"))
 	}
 	return false
 }

@@ -118,11 +118,20 @@ func (s *sentence) lean(first, i, end int) {
 	}
 	t := statement(told)
 	switch {
-	case points:
+	case points && leansOn(s.words[first:end]):
 		s.told, s.leans = t, true
+	case points && (!leaning.Has(s.words[first].Text) || contentNoun(s.words.At(first+1)) || s.namesIt(first, end)):
+		s.topics = t // "I'm doing kickboxing and it gives me energy", "This week has been hard for me"
+	case points:
 	case s.words[first:end].Any(firstPerson): // "This necklace is from my grandmother"
 		s.topics = t
 	}
+}
+
+// namesIt reports whether the words from i to end say who or what somebody of the speaker's is: "It's Tom in the room
+// next to mine now".
+func (s *sentence) namesIt(i, end int) bool {
+	return s.words.At(i) == "it" && i+2 < end && s.words[i+2].Upper && s.words[i:end].Any(firstPerson)
 }
 
 // judges reports whether a sentence only judges what it points at: "It is great to be a part of this".
@@ -140,11 +149,13 @@ func (s *sentence) judges() bool {
 
 // tells reports whether a sentence that was not kept gives another one something to lean on.
 func (s *sentence) tells() bool {
-	if len(s.words) == 0 || s.question || imperative(s.words[0].Text) || s.words.Any(addressee) {
+	if len(s.words) == 0 || s.question || imperative(s.words[0].Text) || s.words.Any(addressee) ||
+		hypothetical.Found(s.words) {
 		return false
 	}
-	n, _ := weight(s.words)
-	return n > 1
+	ws := s.words[english.SkipLeads(s.words):]
+	n, _ := weight(ws)
+	return n > 1 && len(ws) > 1
 }
 
 // keep takes the words from i to end as the fact, where topics or a request to remember call for it.

@@ -198,7 +198,7 @@ func (r *turn) join(s *sentence, q *question) bool {
 	if about, _ := weight(q.words); s.leans && s.topics == none && about > 0 {
 		t |= s.told
 	}
-	if t == none || q.words.Any(leaning) {
+	if t == none || !q.explains(s, end) {
 		return false
 	}
 	s.start, s.end = s.words[english.SkipLeads(s.words)].Start, trimEnd(s.text, s.words[end-1].End)
@@ -238,11 +238,13 @@ func (r *turn) add(s *sentence, from int) {
 // maxJoined bounds a fact of several sentences, in bytes.
 const maxJoined = 320
 
-// lean adds a sentence that leans on the one before it: to the fact of that one, or as a fact that has both.
+// lean adds a sentence that leans on the one before it: to the fact of that one, or as a fact that has both. The one
+// before must say what it leans on. Otherwise the part that stands by itself is the fact, if there is one.
 func (r *turn) lean(s *sentence, from int) {
-	text, at := s.resolved(r.Timestamp)
 	apart := strings.TrimSpace(r.Text[r.pos:from]) != ""
-	if last := len(r.facts) - 1; r.open && !apart {
+	kept := s.kept()
+	text, at := s.resolved(r.Timestamp)
+	if last := len(r.facts) - 1; r.open && !apart && dangling(english.Split(r.facts[last].Text), kept) < 0 {
 		f := &r.facts[last]
 		start := strings.LastIndex(r.Text[:r.pos], f.Quote)
 		if start < 0 || len(f.Text)+len(text) > maxJoined {
@@ -263,22 +265,40 @@ func (r *turn) lean(s *sentence, from int) {
 		r.addFact(ended(f.Text)+" "+text, quote, names, at)
 		return
 	}
-	b := &r.before
-	points := s.words[min(english.SkipLeads(s.words), len(s.words)-1)].Text == "it"
-	if s.topics != none && (newClause(s.words).timed || s.weight > 2 && !points) {
-		r.addFact(text, s.text, s.topics.names(), at)
-		r.open = true
+	if !apart && r.leanOnBefore(s, kept, from) {
 		return
 	}
-	mine := s.words.Any(firstPerson) || b.words.Any(firstPerson)
-	if apart || !mine || s.topics|s.told == none || s.judges() || !b.tells() || len(b.text)+len(text) > maxJoined {
+	form := canonical.Of(s.statement())
+	_, befallen := newClause(kept).befell() // "They" are those in charge
+	befallen = befallen && (s.weight > 2 || newClause(kept).timed)
+	sure := form.Telling() || befallen || kept.Any(contacts)
+	if s.topics == none || !sure && !s.standAlone(kept) {
 		r.open = false
 		return
+	}
+	text, at = s.resolved(r.Timestamp)
+	r.addFact(text, s.text, s.topics.names(), at)
+	r.open = true
+}
+
+// leanOnBefore adds a fact of the sentence before and of s, whose words are kept, if s says something of the speaker
+// and the one before what s leans on. It reports whether it did.
+func (r *turn) leanOnBefore(s *sentence, kept english.Words, from int) bool {
+	b := &r.before
+	mine := kept.Any(firstPerson) || b.words.Any(firstPerson)
+	if !mine || s.topics|s.told == none || s.judges() || !b.tells() || dangling(nil, b.words) >= 0 ||
+		dangling(b.words, kept) >= 0 {
+		return false
+	}
+	text, at := s.resolved(r.Timestamp)
+	if len(b.text)+len(text) > maxJoined {
+		return false
 	}
 	b.start, b.end = b.words[english.SkipLeads(b.words)].Start, trimEnd(b.text, b.words[len(b.words)-1].End)
 	context, _ := b.resolved(r.Timestamp)
 	r.addFact(ended(context)+" "+text, r.Text[r.from:from+len(s.text)], (s.topics | s.told).names(), at)
 	r.open = true
+	return true
 }
 
 // ended is a text with a full stop, if it ends in no mark.
