@@ -1,5 +1,7 @@
 package english
 
+import "strings"
+
 // People put words before what they say. A fact's text does without them; its quote keeps them.
 
 // maxLeads is how many lead-ins are skipped: more than people pile up. The bound keeps rows of "ha ha ha" cheap.
@@ -67,7 +69,7 @@ func RememberRequest(ws Words, i int) (next int, firm, ok bool) {
 			return i, false, false
 		}
 		if n := rememberIfStatement.Match(ws, j); n > 0 {
-			if reminisced.Has(ws.At(j + n)) {
+			if reminisces(ws, j, j+n) {
 				return i, false, false
 			}
 			return j + n, false, true
@@ -79,3 +81,41 @@ func RememberRequest(ws Words, i int) (next int, firm, ok bool) {
 		j += n
 	}
 }
+
+// reminisces reports whether a request ws[i:next] to remember or not to forget goes on with a memory shared. A mark
+// behind it sets off a statement, and "the" and "our" may begin one: "Remember the code is 4711".
+func reminisces(ws Words, i, next int) bool {
+	after := ws.At(next)
+	recalls := ws[i:next].Has("remember") || ws[i:next].Has("forget")
+	if !recalls || ws[next-1].Stop != 0 || !reminisced.Has(after) {
+		return false
+	}
+	return after != "the" && after != "our" || reminisced.Has(ws.At(next+1)) || !states(ws[next:])
+}
+
+// states reports whether a noun phrase at the front of ws is said to be or have something now.
+func states(ws Words) bool {
+	for i := 1; i < min(len(ws), maxStated); i++ {
+		w := ws[i].Text
+		switch {
+		case ws[i-1].Stop != 0 && ws[i-1].Stop != '\'', Pronouns.Has(w), Deictic.Has(w), Past(w):
+			return false
+		case i > 1 && (Auxiliaries.Has(w) || presentOf(w)):
+			return true
+		}
+	}
+	return false
+}
+
+// presentOf reports whether w may be a verb in the third person, or of several: "closes", "go".
+func presentOf(w string) bool {
+	for _, cut := range []string{"", "s", "es"} {
+		if stem, ok := strings.CutSuffix(w, cut); ok && PresentVerbs.Has(stem) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxStated bounds the words up to the verb of such a statement.
+const maxStated = 8

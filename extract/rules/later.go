@@ -169,7 +169,7 @@ func (s *sentence) behindQuestion(i, end int) {
 	}
 	var k int
 	if k, s.topics = behindRequest(s.words[:end], i); s.topics != none {
-		s.keep(k, end, true, false, false)
+		s.keep(k, end, &request{})
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // takeApart finds the statements of ws, the words of s without what leads into them, if they are to be facts of their
 // own. A statement that no rule knows is kept if it is a claim.
-func (s *sentence) takeApart(ws english.Words, question, remember bool) {
+func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	if len(ws) == 0 || s.topics == none && (imperative(ws[0].Text) || hypothetical.Found(ws)) {
 		return
 	}
@@ -43,6 +43,9 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		if p.topics == none {
 			p.topics = claimed(full, &form)
 		}
+		if p.topics == none && !question && r.takes(full) {
+			p.topics = instruction
+		}
 		claim := form.Telling()
 		switch {
 		case joinsWhich(parts, &p, said):
@@ -56,7 +59,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 			after = false
 			continue
 		}
-		if remember {
+		if r.asked {
 			p.topics |= instruction
 		}
 		if claim {

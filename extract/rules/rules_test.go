@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -198,6 +199,70 @@ func TestKept(t *testing.T) {
 		facts := factsOf(t, say(tc.said))
 		if len(facts) != 1 || facts[0].Text != tc.text || strings.Join(facts[0].Topics, "+") != tc.topics {
 			t.Errorf("%q gives\n%swant %s: %s", tc.said, printFacts(facts), tc.topics, tc.text)
+		}
+	}
+}
+
+// What somebody asks to be remembered is kept as it is said, though no rule knows the statement.
+func TestRemembered(t *testing.T) {
+	for said, want := range map[string]string{
+		"Remember: the wifi code is 1234.":                         "The wifi code is 1234.",
+		"Please remember: my locker code is 77.":                   "My locker code is 77.",
+		"Remember the wifi code is 1234.":                          "The wifi code is 1234.",
+		"Please remember that my locker code is 77.":               "My locker code is 77.",
+		"Remember, the gate code is 4711.":                         "The gate code is 4711.",
+		"Remember the spare key is under the mat.":                 "The spare key is under the mat.",
+		"Please remember Anna is vegan.":                           "Anna is vegan.",
+		"Remember: locker code 77":                                 "Locker code 77",
+		"Remember this: the alarm code is 9921.":                   "The alarm code is 9921.",
+		"remember: the answer is 42":                               "The answer is 42",
+		"Remember: my locker code is 77 and my bike lock is 1234.": "My locker code is 77\nMy bike lock is 1234.",
+		"Memorize this: the safe is behind the mirror.":            "The safe is behind the mirror.",
+		"Note: the gate code is 4711.":                             "The gate code is 4711.",
+		"Note to self: the parking spot is B12.":                   "The parking spot is B12.",
+		"Please note: the office closes at six.":                   "The office closes at six.",
+		"Please make a note: the vet is called Dr. Hall.":          "The vet is called Dr. Hall.",
+		"Don't forget that the gate code is 4711.":                 "The gate code is 4711.",
+		"Don't forget: Leo's teacher is Mrs. Grant.":               "Leo's teacher is Mrs. Grant.",
+		"Keep in mind: the lift is broken.":                        "The lift is broken.",
+		"Bear in mind that the shop closes at 5.":                  "The shop closes at 5.",
+		"For the record, the gate code is 4711.":                   "The gate code is 4711.",
+		"FYI, the gate code is 4711.":                              "The gate code is 4711.",
+		"For future reference, the router is in the attic.":        "The router is in the attic.",
+		"The gate code is 4711, please remember that.":             "The gate code is 4711",
+		"Remember: the wifi password is swordfish.":                "The wifi password is swordfish.",
+		"Remember: the plumber comes on Monday.":                   "The plumber comes on Monday.",
+	} {
+		facts := factsOf(t, say(said))
+		if texts(facts) != want {
+			t.Errorf("%q gives %q, want %q", said, texts(facts), want)
+		}
+		for _, f := range facts {
+			if !slices.Contains(f.Topics, "EXPLICIT_INSTRUCTIONS") {
+				t.Errorf("%q has the topics %v", f.Text, f.Topics)
+			}
+		}
+	}
+	for _, said := range []string{
+		// Memories shared, and questions.
+		"Remember the summer in Rome?", "Do you remember the wifi code?", "I remember the wifi code is 1234.",
+		"Remember the summer in Rome was great.", "Remember the night we met?", "Remember when the wifi broke?",
+		"Remember the guy who is always late?", "Remember the concert was on my birthday.", "Remember what I said.",
+		"Never forget where you came from.", "Remember the wifi code is 1234?",
+		// Lists, and things to take along.
+		"Remember: milk, eggs.", "Remember: milk, 12 eggs", "Remember the milk", "Don't forget your umbrella!",
+		"Remember: sunscreen, hats, towels", "Note: bread, 2 pints of milk", "Don't forget the milk and the eggs.",
+		// Sayings, cheer and opinions.
+		"Remember, practice makes perfect", "Remember, the customer is always right.", "Remember, life is short.",
+		"Remember, every cloud has a silver lining.", "Remember: you are the best!", "Remember the Titans is a film.",
+		"For the record, that was a joke.", "For the record, Messi is better than Ronaldo.",
+		// The task at hand.
+		"Remember: translate this to French.", "Remember: buy 12 eggs", "Remember: call Tom at 5", "Note: chapter 3",
+		"Keep in mind that the API is slow.", "Note: the function returns null.", "Note that this is a draft.",
+		"Keep in mind that the audience is technical.", "Remember: keep it short", "Just so you know, it is raining.",
+	} {
+		if facts := factsOf(t, say(said)); len(facts) > 0 {
+			t.Errorf("%q gives\n%s", said, printFacts(facts))
 		}
 	}
 }

@@ -36,14 +36,16 @@ func read(text string) sentence {
 	if len(ws) == 0 || len(ws) > english.MaxSentenceWords {
 		return s
 	}
-	if s.pastes = announcesPaste(text, ws); s.pastes {
+	lead := english.SkipLeads(ws)
+	i, firm, remember := english.RememberRequest(ws, lead)
+	r := requestAt(ws, lead, i, firm, remember)
+	// "Remember: the answer is 42" hands over no text, and "Note this: translate the poem" does.
+	if s.pastes = announcesPaste(text, ws) && !(r.colon && remember && !pasteVerbs.Has(ws.At(i))); s.pastes {
 		return s
 	}
 	if inStory(ws) || quotesSpeaker(text) {
 		return s
 	}
-	i := english.SkipLeads(ws)
-	i, firm, remember := english.RememberRequest(ws, i)
 	if i += english.SkipLeads(ws[i:]); i >= len(ws) {
 		return s
 	}
@@ -63,11 +65,12 @@ func read(text string) sentence {
 		t := cutTail(ws[:end], i, question && !remember)
 		if t.question {
 			if s.behindQuestion(i, end); s.topics != none {
-				s.takeApart(ws[whole:end], question, remember)
+				s.takeApart(ws[whole:end], question, &r)
 			}
 			return s
 		}
 		end, remember = t.start, remember || t.remember
+		r.asked, r.colon = remember, r.colon || t.remember
 		end = withoutRemarks(ws, i, end)
 		first := i
 		i, s.topics = findStatement(ws[:end], i)
@@ -82,8 +85,8 @@ func read(text string) sentence {
 			i = first
 		}
 	}
-	s.keep(i, end, question, firm, remember)
-	s.takeApart(ws[whole:end], question, remember)
+	s.keep(i, end, &r)
+	s.takeApart(ws[whole:end], question, &r)
 	return s
 }
 
@@ -159,20 +162,21 @@ func (s *sentence) tells() bool {
 }
 
 // keep takes the words from i to end as the fact, where topics or a request to remember call for it.
-func (s *sentence) keep(i, end int, question, firm, remember bool) {
+func (s *sentence) keep(i, end int, r *request) {
 	kept := s.words[i:end]
 	switch {
-	case s.topics != none && remember:
+	case s.topics != none && r.asked:
 		s.topics |= instruction
-	case firm && kept.Content() > 1 && !english.QuestionWords.Has(kept[0].Text):
-		s.topics = instruction
+	case s.topics != none:
+	case r.firm && r.takes(kept), !s.question && r.takes(kept):
+		s.topics, s.leans = instruction, false
 	}
 	if s.topics&instruction == 0 && secrets.Found(s.words) {
 		s.topics, s.told, s.leans = none, none, false // nor does a secret join the fact before it
 	}
 	s.start, s.end = kept[0].Start, kept[len(kept)-1].End
 	// "Could you remember that I'm diabetic?" leaves a statement.
-	if end == len(s.words) && !question && s.end < len(s.text) {
+	if end == len(s.words) && !s.question && s.end < len(s.text) {
 		s.end = trimEnd(s.text, s.end)
 	}
 }

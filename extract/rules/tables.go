@@ -89,6 +89,8 @@ var (
 // Instructions: the verbs, the objects and the manners of an order that holds for good.
 var (
 	requestWords  = tables.Words("request-words")
+	noteWords     = tables.Words("note-words")
+	recordLeads   = tables.Phrases("record-leads")
 	callMe        = tables.Phrases("call-me")
 	wantedOfYou   = tables.Phrases("wanted-of-you")
 	contactVerbs  = tables.Words("contact-verbs")
