@@ -48,6 +48,11 @@ var doingRules = table{
 		return p.word == "see" && (named || p.near(p.i+1, healers) && (p.words.Any(regular) || p.timed ||
 			p.words.Has("days") || p.words.Has("now"))) && !p.points(1)
 	}},
+	{"I support Chelsea", as(preference), func(p *position) bool {
+		to := p.wordAt(p.i + 1)
+		return supporting.Has(p.word) && to.Upper && p.rest > 0 && !p.task && !english.StopWords.Has(p.next) &&
+			!english.DateWords.Has(p.next)
+	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
@@ -99,8 +104,11 @@ func (p *position) tradesWith() bool {
 		return false
 	}
 	for j := p.i + 1; j < min(len(p.words)-1, p.i+5); j++ {
-		at := p.at(j)
-		name := p.words[j+1].Upper && !english.StopWords.Has(p.at(j+1)) && !english.DateWords.Has(p.at(j+1))
+		at, k := p.at(j), j+1
+		if p.at(k) == "the" && k+1 < len(p.words) {
+			k++ // "to the Economist"
+		}
+		name := p.words[k].Upper && !english.StopWords.Has(p.at(k)) && !english.DateWords.Has(p.at(k))
 		if (at == "at" || at == "for" || at == "with" || at == "to" && j == p.i+1) && name {
 			return true // but not "I convert Celsius to Fahrenheit"
 		}
@@ -132,6 +140,11 @@ func (p *position) habitual() topics { return habitRules.decide(p) }
 var habitRules = table{
 	{"I turn 40", as(personal | details), func(p *position) bool {
 		return p.word == "turn" && isAge(p.next)
+	}},
+
+	{"I work days", as(personal), func(p *position) bool {
+		after := p.at(p.i + 2)
+		return p.word == "work" && workTimes.Has(p.next) && after != "on" && after != "a" && after != "per" && !p.task
 	}},
 
 	// A verb without an object that says something, unless "daily" or the like makes it a habit.

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -115,15 +117,69 @@ func (o *order) doNot() topics {
 	if what = what[1:]; what[0].Text == "ever" {
 		standing, what = true, what[1:]
 	}
-	if len(what) < 2 || !orderable(what[0].Text) {
+	if len(what) < 2 || !orderable(what[0].Text) && !proposals.Has(what[0].Text) && what[0].Text != "bring" {
 		return none
 	}
 	last := what[len(what)-1].Text
-	if standing || forGood.Has(last) || setsManner(what) || contactVerbs.Has(what[0].Text) && what[1].Text == "me" {
+	if standing || bans(what) || forGood.Has(last) || setsManner(what) ||
+		contactVerbs.Has(what[0].Text) && what[1].Text == "me" {
 		return instruction
 	}
 	return none
 }
+
+// bans reports whether ws, behind "do not", is about things of a kind and not about the one at hand: "suggest seafood
+// restaurants", "send me job ads", "book flights before nine", "put nuts in my recipes", "mention my divorce".
+func bans(ws english.Words) bool {
+	verb, what := ws[0].Text, ws[1:]
+	if what.Any(momentary) || what.Any(english.TaskWords) {
+		return false
+	}
+	if me := what[0].Text; me == "me" || me == "us" {
+		what = what[1:]
+	}
+	end, kind := kindOfThing(what)
+	switch {
+	case proposals.Has(verb):
+		return kind
+	case verb == "send", verb == "show":
+		return kind && isPlural(what[end-1].Text)
+	case verb == "book", verb == "schedule", verb == "arrange": // a bound of time says that it is about all of them
+		next := what.At(end)
+		return kind && isPlural(what[end-1].Text) && (next == "on" || next == "before" || next == "after" || next == "at")
+	case verb == "put", verb == "include", verb == "add", verb == "use":
+		in := what[min(end, len(what)):]
+		return kind && in.At(0) == "in" && len(in) > 1 && isPlural(in[len(in)-1].Text) && in.At(1) != "the"
+	case verb == "mention":
+		return owned(what)
+	case verb == "ask" || verb == "talk":
+		return what.At(0) == "about" && owned(what[1:])
+	case verb == "bring":
+		return what.At(0) == "up" && owned(what[1:])
+	}
+	return false
+}
+
+// owned reports whether ws is something of the speaker's and nothing more: "my divorce", but not "my name in the
+// letter".
+func owned(ws english.Words) bool { return ws.At(0) == "my" && !ws[1:].Any(english.Prepositions) }
+
+// kindOfThing reads a noun phrase without a determiner, which names all things of a kind, and gives where it ends.
+func kindOfThing(ws english.Words) (end int, ok bool) {
+	for end < len(ws) && !english.Prepositions.Has(ws[end].Text) && (end == 0 || ws[end-1].Stop == 0) {
+		end++
+	}
+	if end == 0 {
+		return 0, false
+	}
+	first := ws[0].Text
+	bare := !english.Articles.Has(first) && !quantifiers.Has(first) && !english.Deictic.Has(first) &&
+		!english.Pronouns.Has(first) && !determiners.Has(first) && !english.StartsWithDigit(first)
+	return end, bare && !textParts.Has(ws[end-1].Text)
+}
+
+// isPlural reports whether w may be a plural.
+func isPlural(w string) bool { return strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") }
 
 // plain reads "Answer in French", "Call me Bob".
 func (o *order) plain() topics {
