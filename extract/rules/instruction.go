@@ -146,7 +146,8 @@ func bans(ws english.Words) bool {
 		return kind && isPlural(what[end-1].Text)
 	case verb == "book", verb == "schedule", verb == "arrange": // a bound of time says that it is about all of them
 		next := what.At(end)
-		return kind && isPlural(what[end-1].Text) && (next == "on" || next == "before" || next == "after" || next == "at")
+		bound := next == "on" || next == "before" || next == "after" || next == "at"
+		return kind && isPlural(what[end-1].Text) && bound
 	case verb == "put", verb == "include", verb == "add", verb == "use":
 		in := what[min(end, len(what)):]
 		return kind && in.At(0) == "in" && len(in) > 1 && isPlural(in[len(in)-1].Text) && in.At(1) != "the"

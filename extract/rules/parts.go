@@ -37,13 +37,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		full := join(p.subject, said)
 		form := canonical.Of(p.statement())
 		core := full[:len(full)-(cl.To-cl.Core)]
-		if p.topics = directive(core, 0); p.topics == none {
-			p.topics = statement(full)
-		}
-		if p.topics == none {
-			p.topics = claimed(full, &form)
-		}
-		if p.topics == none && !question && r.takes(full) {
+		if p.topics = partTopics(core, full, &form); p.topics == none && r.takes(full) {
 			p.topics = instruction
 		}
 		claim := form.Telling()
@@ -77,6 +71,19 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// partTopics are the topics of a statement full, of which core is what stands before its first mark. A statement that
+// no rule knows counts if it is a claim.
+func partTopics(core, full english.Words, form *canonical.Form) topics {
+	t := directive(core, 0)
+	if t == none {
+		t = statement(full)
+	}
+	if t == none {
+		t = claimed(full, form)
+	}
+	return t
 }
 
 // asksFor reports whether a clause without its subject is a request behind "so": "I was born in May, so plan a party".

@@ -16,6 +16,8 @@ type request struct {
 	firm  bool // it holds for any words: "Remember that…"
 	colon bool // a colon sets off what to remember
 	note  bool // it asks to heed something rather than to remember it: "Keep in mind that…", "For the record, …"
+	// question says that a question mark ends the sentence, so that only a firm request is one.
+	question bool
 }
 
 // requestAt reads the words ws[lead:next] before a statement, of which RememberRequest has told the rest. A lead-in
@@ -41,7 +43,7 @@ func (r *request) covers(ws english.Words) bool {
 	first := ws.At(0)
 	speaker := firstPerson.Has(first)
 	switch {
-	case !r.asked && !r.note, ws.Content() < 2, ws.Any(addressee), hypothetical.Found(ws):
+	case r.question, !r.asked && !r.note, ws.Content() < 2, ws.Any(addressee), hypothetical.Found(ws):
 		return false
 	case !speaker && (english.Deictic.Has(first) || english.Pronouns.Has(first)):
 		return false
@@ -56,7 +58,8 @@ func (r *request) covers(ws english.Words) bool {
 	switch {
 	case verb == 0: // "Remember: locker code 77", but not "Remember: milk, 12 eggs"
 		last := ws[len(ws)-1]
-		return r.colon && (english.StartsWithDigit(last.Text) || c.timed) && !listed(ws) && (ws.Content() > 2 || !r.note)
+		value := english.StartsWithDigit(last.Text) || c.timed
+		return r.colon && value && !listed(ws) && (ws.Content() > 2 || !r.note)
 	case ws[verb+1:].Content() == 0:
 		return false
 	}

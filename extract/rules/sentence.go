@@ -50,7 +50,7 @@ func read(text string) sentence {
 		return s
 	}
 	question := strings.HasSuffix(strings.TrimRight(text, " )\"'”’!*_"), "?")
-	s.question = question
+	s.question, r.question = question, question
 	end := len(ws[:beforeNote(text, ws)].WithoutFillers())
 	whole := i
 	// An instruction is read whole: in "From now on, please…" no tail begins.
@@ -168,7 +168,7 @@ func (s *sentence) keep(i, end int, r *request) {
 	case s.topics != none && r.asked:
 		s.topics |= instruction
 	case s.topics != none:
-	case r.firm && r.takes(kept), !s.question && r.takes(kept):
+	case r.takes(kept):
 		s.topics, s.leans = instruction, false
 	}
 	if s.topics&instruction == 0 && secrets.Found(s.words) {
