@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -144,10 +145,17 @@ var beingRules = table{
 	{"I am moving to Rome", progressRules.decide, func(p *position) bool {
 		return strings.HasSuffix(p.word, "ing") && !english.Moods.Has(p.word)
 	}},
+	{"I am at Lidl buying bread", as(none), func(p *position) bool {
+		at := (p.word == "at" || p.word == "in") && !p.past
+		return at && (p.words[p.i:].Any(momentary) || p.words[p.i:].Has("buying")) && !p.words.Any(regular) && !p.timed
+	}},
 	{"I was in Rome", as(details), func(p *position) bool {
 		return english.Prepositions.Has(p.word) && !p.points(1) && !transient.Has(p.next) && p.tellsPlace()
 	}},
 
+	{"I am excited to chase my dreams", as(none), func(p *position) bool {
+		return english.Moods.Has(p.word) && p.next == "to" && !p.timed
+	}},
 	// Other adjectives are moods, unless they hang on something.
 	{"I am proud of my daughter's degree", as(details), func(p *position) bool {
 		return p.rest > 1 && p.anchored(p.i+1)
@@ -229,6 +237,13 @@ var progressRules = table{
 		taste := p.word == "loving" || p.word == "enjoying" || p.word == "liking" || p.word == "hating"
 		return taste && p.rest > 0 && !p.points(1) && (p.words.Has("again") || p.words.Has("lately") ||
 			p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days"))
+	}},
+	{"I am looking forward to summer", as(none), func(p *position) bool {
+		named := slices.ContainsFunc(p.words[p.i:], func(w english.Word) bool { return w.Upper })
+		return p.word == "looking" && p.next == "forward" && !p.timed && !named
+	}},
+	{"I am cooking rice", as(none), func(p *position) bool {
+		return momentary.Has(p.word) && !p.timed && !p.words.Has("again") && !p.words.Any(regular) && !p.mine(p.i+1)
 	}},
 	{"I am debugging the gate", as(none), func(p *position) bool {
 		return talkParticiples.Has(p.word) || p.rest == 0

@@ -24,7 +24,8 @@ var doingRules = table{
 	{"I think schools deserve more money", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i:])
 		agreed := p.word == "agree" && p.next != "that" // "I agree, Ann"
-		return opinions.Has(p.word) && !agreed && heavy > 2 && !p.task && !p.points(1) && !p.points(2)
+		guessed := p.words.Has("would") || p.words.Has("could") || p.words.Has("might")
+		return opinions.Has(p.word) && !agreed && !guessed && heavy > 2 && !p.task && !p.points(1) && !p.points(2)
 	}},
 	{"I try to eat less sugar", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i:])

@@ -32,7 +32,7 @@ func (c *clause) elided() topics {
 
 // missing are the words that the statement at word i is without, and whether it tells enough to be one.
 func (c *clause) missing(i int) (ws english.Words, enough bool) {
-	if c.namesSubject(i) || c.at(i+1) == "and" { // "Love and acceptance matter"
+	if c.namesSubject(i) || c.praises(i) || c.at(i+1) == "and" { // "Love and acceptance matter"
 		return nil, false
 	}
 	w, next := c.at(i), c.at(i+1)
@@ -148,7 +148,34 @@ func (c *clause) finiteWithin(i, n int) bool {
 func (c *clause) beginsActivity(i int) bool {
 	w := c.at(i)
 	return strings.HasSuffix(w, "ing") && !english.Moods.Has(w) && !notGerunds.Has(w) && !english.Evaluative.Has(w) &&
-		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14)
+		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14) && !c.gerundRules(i)
+}
+
+// praises reports whether a taste at i, which has no subject, is of what somebody shows: "Love the tattoo!".
+func (c *clause) praises(i int) bool {
+	switch c.at(i + 1) {
+	case "the", "this", "that", "your":
+		return elidedTastes.Has(c.at(i)) && !c.wordAt(i+2).Upper
+	}
+	return false
+}
+
+// gerundRules reports whether the activity at i is the subject of a verb, or says when another clause holds: "Finding
+// shoes for wide, flat feet can be hard", "Preparing for a match, I focus on my breath".
+func (c *clause) gerundRules(i int) bool {
+	for j := i + 1; j < len(c.words); j++ {
+		w := c.at(j)
+		switch {
+		case speakerWords.Has(w) && w != "my" && w != "our":
+			return c.words[j-1].Stop == ','
+		case tailJoints.Has(w) && w != "and", subordinates.Has(w), w == "that", addressee.Has(w),
+			c.words[j-1].Stop != 0 && c.words[j-1].Stop != ',':
+			return false
+		case english.Auxiliaries.Has(w):
+			return true
+		}
+	}
+	return false
 }
 
 // namesSubject reports whether the words at i are the subject of a verb behind them, so that none is missing:

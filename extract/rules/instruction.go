@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -91,6 +92,9 @@ func reminder(about english.Words) topics {
 	// "Remember to take care of yourself" is kindness, not a task.
 	if about.Content() == 0 || len(about) < 2 || about.Any(cheerful) {
 		return none
+	}
+	if kindness.Has(about[0].Text) && !dates.Named(about) && !about.Any(firstPerson) {
+		return none // "Don't forget to stay positive"
 	}
 	return instruction
 }

@@ -194,7 +194,8 @@ func (c *clause) wanted() topics {
 // speaker or theirs.
 func (c *clause) concerning() (topics, bool) {
 	verb := c.verbOfOther()
-	if verb == 0 || c.task || c.addressed(0) || otherTalk.Has(c.at(verb)) || english.Modals.Has(c.at(verb)) ||
+	if verb == 0 || reactions.Has(c.at(0)) || c.task || c.addressed(0) ||
+		otherTalk.Has(c.at(verb)) || english.Modals.Has(c.at(verb)) ||
 		hypothetical.Found(c.words) {
 		return none, false
 	}

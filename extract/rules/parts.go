@@ -44,7 +44,11 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		switch {
 		case joinsWhich(parts, &p, said):
 			continue
-		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full), asksFor(ws, &cl):
+		case describes(ws, &cl, parts):
+			parts[len(parts)-1].end = p.end
+			continue
+		case p.topics == none, ofOthers(ws, &p, &cl), hollow(full, p.topics), secrets.Found(said),
+			!claim && leansOn(full), asksFor(ws, &cl):
 			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
@@ -84,6 +88,37 @@ func partTopics(core, full english.Words, form *canonical.Form) topics {
 		t = claimed(full, form)
 	}
 	return t
+}
+
+// ofOthers reports whether a clause without its subject goes on with another one than the speaker: "I love how you sing
+// and play the violin".
+func ofOthers(ws english.Words, p *sentence, cl *english.Clause) bool {
+	for k := cl.From - 1; k >= 0 && cl.Shared && len(p.subject) > 0; k-- {
+		switch ws[k].Text {
+		case "i", "we", "my", "our":
+			return false
+		case "you", "he", "she", "they":
+			return true
+		}
+	}
+	return false
+}
+
+// describes reports whether a clause without its subject is none, but goes on with what the speaker likes: "I like
+// vanilla and mixed berries".
+func describes(ws english.Words, cl *english.Clause, parts []sentence) bool {
+	next := cl.From + 1
+	if !cl.Shared || len(parts) == 0 || next >= len(ws) || ws[cl.From].Stop != 0 ||
+		!english.Past(ws[cl.From].Text) || ws[next].Upper ||
+		english.StopWords.Has(ws[next].Text) || english.Prepositions.Has(ws[next].Text) {
+		return false
+	}
+	for k := cl.From - 1; k > 0; k-- {
+		if before := ws[k-1].Text; before == "i" || before == "we" || english.Adverbs.Has(before) {
+			return english.Likings.Has(ws[k].Text)
+		}
+	}
+	return false
 }
 
 // asksFor reports whether a clause without its subject is a request behind "so": "I was born in May, so plan a party".
@@ -190,6 +225,9 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 	}
 	if c.task || c.addressed(0) || hypothetical.Found(ws) || imperative(ws[0].Text) {
 		return none
+	}
+	if strings.HasSuffix(ws[0].Text, "ing") && !ws.Any(firstPerson) && ws.Any(english.Modals) {
+		return none // "Being outdoors can be fun" is of everybody
 	}
 	if form.Changing() {
 		return details

@@ -14,6 +14,9 @@ func (c *clause) possession(i int) topics {
 		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" {
 			return none // "My question is…"
 		}
+		if j > i+1 && w == "when" && c.words[j-1].Stop == 0 {
+			return none // "my go-to dish when I am tired"
+		}
 		if j > i+1 && finiteVerb(w) {
 			return c.possessed(i, j)
 		}

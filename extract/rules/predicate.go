@@ -81,6 +81,9 @@ func (c *clause) didDo(i int) topics {
 
 // usedTo judges "I used to live in Rome"; i is at "used".
 func (c *clause) usedTo(i int) topics {
+	if c.at(i+2) == "when" { // "I used to when I was ten" leaves out the verb
+		return none
+	}
 	if c.at(i+1) != "to" || c.content(i+2) == 0 || c.task {
 		return c.event(i)
 	}

@@ -131,10 +131,10 @@ func (r references) that(i int) bool {
 func (r references) those(i int) bool {
 	next := r.At(i + 1)
 	switch {
-	case r.introduces(i), r.afterwards(i), selfPointing.Has(next) && r.Words[i].Stop == 0:
+	case r.At(i) == "these" && r.introduces(i), r.afterwards(i), selfPointing.Has(next) && r.Words[i].Stop == 0:
 		return false
 	case r.endsPhrase(i):
-		return !r.before(i, r.plural)
+		return !r.before(i, func(k int) bool { return r.plural(k) && !r.person(k) })
 	case r.At(i) == "these" && (bringsIn.Has(r.At(i-1)) || r.At(i-1) == "all"):
 		return false // "I made these cups"
 	case r.At(i) == "these" && i > 0 && !english.Prepositions.Has(r.At(i-1)) && !strings.HasSuffix(r.At(i-1), "ing"):

@@ -89,3 +89,47 @@ func TestStandsAlone(t *testing.T) {
 		}
 	}
 }
+
+// Moments, praise of what is shown, kindness and reactions are no facts; lasting things in the same words are.
+func TestMoments(t *testing.T) {
+	for _, said := range []string{
+		"I'm cooking rice right now", "I'm eating some pistachios", "I'm at Lidl buying bread", "We're just chilling at home",
+		"I'm heading home later, no plans for dinner", "I'm drinking some coffee rn", "I'm resting in a local cafe",
+		"I'm so excited to chase my dreams", "I'm more pumped to work on my goals", "I'm thrilled to see my work pay off",
+		"I'm looking forward to trying out new flavors", "I'm looking forward to the cozy atmosphere",
+		"Love the tattoo!", "Loved the colors in your picture", "Love the mix of ingredients", "Love this blue vase in the pic!",
+		"Seeing the players was so motivating for me", "Knowing that people care means the world to me",
+		"Don't forget to stay positive and motivate others", "Remember to keep smiling and dream big",
+		"I think the process would take forever", "I think sunflowers could be a stunning addition",
+		"Being outdoors can be really enjoyable", "Teaching dogs maths would be quite a feat",
+		"Finding the right shoes for wide, flat feet can be tricky", "My go-to dish when I am out is his",
+	} {
+		if got := factsOf(t, say(said)); len(got) > 0 {
+			t.Errorf("%q gives %s", said, printFacts(got))
+		}
+	}
+	for said, want := range map[string]string{
+		"I'm cooking for my sister's wedding on Friday":       "I'm cooking for my sister's wedding on Friday (2023-05-12)",
+		"I'm learning Polish right now":                       "I'm learning Polish right now",
+		"I'm looking forward to my trip to Oslo on Friday":    "I'm looking forward to my trip to Oslo on Friday (2023-05-12)",
+		"Love jazz and blues":                                 "I love jazz and blues",
+		"I love the hydro gel creams of the pharmacy":         "I love the hydro gel creams of the pharmacy",
+		"Remember to buy milk":                                "Remember to buy milk",
+		"Don't forget to keep my answers short":               "Don't forget to keep my answers short",
+		"Remind me to be at school at 3 on Friday":            "Remind me to be at school at 3 on Friday",
+		"I think schools deserve more money":                  "I think schools deserve more money",
+		"Preparing for a match, I always eat a banana":        "Preparing for a match, I always eat a banana",
+		"Watching birds calms me":                             "Watching birds calms me",
+		"Losing my job gave me time to travel":                "Losing my job gave me time to travel",
+		"I love how you sing and play the violin":             "",
+		"I like vanilla and mixed berries":                    "I like vanilla and mixed berries",
+		"I have two kids and moved to Rome in May":            "I have two kids and moved to Rome in May",
+		"I moved to Rome in May [shares a photo of my house]": "I moved to Rome in May",
+		"I love my job! [shares a photo of a white board]":    "I love my job!",
+		"My boss who lives in Rome snores at work":            "My boss who lives in Rome snores at work",
+	} {
+		if got := texts(factsOf(t, say(said))); got != want {
+			t.Errorf("%q gives %q, want %q", said, got, want)
+		}
+	}
+}

@@ -100,6 +100,7 @@ var (
 	momentary     = tables.Words("momentary")
 	textParts     = tables.Words("text-parts")
 	sayings       = tables.Words("sayings")
+	kindness      = tables.Words("kindness")
 	cheerful      = tables.Words("cheerful")
 	answerNouns   = tables.Words("answer-nouns")
 	answerManners = tables.Words("answer-manners")
@@ -153,6 +154,7 @@ var (
 	effects          = tables.Words("effects")
 	otherTalk        = tables.Words("other-talk")
 	determiners      = tables.Words("determiners")
+	reactions        = tables.Words("reactions")
 	notSubjects      = tables.Words("not-subjects")
 )
 
@@ -175,6 +177,7 @@ var (
 	lifeGoals            = tables.Words("life-goals")
 	talkParticiples      = tables.Words("talk-participles")
 	appointedParticiples = tables.Words("appointed-participles")
+	momentary            = tables.Words("momentary")
 	weakParticiples      = tables.Words("weak-participles")
 )
 

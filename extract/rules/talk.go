@@ -63,6 +63,10 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			continue
 		}
 		from := r.pos + at
+		if strings.HasSuffix(quote, "]") && strings.HasSuffix(strings.TrimRight(t.Text[:from], " "), "[") {
+			r.pos = from + len(quote) // a note, as of a picture: "[shares a photo]"
+			continue
+		}
 		s := read(quote)
 		if len(s.words) > 0 && (playing(s.words) || ironic(quote, s.words)) {
 			return nil // the rest of the turn is meant so too, and the sentences before it often are
@@ -271,7 +275,8 @@ func (r *turn) lean(s *sentence, from int) {
 	form := canonical.Of(s.statement())
 	_, befallen := newClause(kept).befell() // "They" are those in charge
 	befallen = befallen && (s.weight > 2 || newClause(kept).timed)
-	sure := form.Telling() || befallen || kept.Any(contacts)
+	named := !kept.Has("latter") && !kept.Has("former") // "I'm the latter"
+	sure := form.Telling() && named || befallen || kept.Any(contacts)
 	if s.topics == none || !sure && !s.standAlone(kept) {
 		r.open = false
 		return
