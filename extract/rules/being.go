@@ -147,7 +147,7 @@ var beingRules = table{
 	}},
 	{"I am at Lidl buying bread", as(none), func(p *position) bool {
 		at := (p.word == "at" || p.word == "in") && !p.past
-		return at && (p.words[p.i:].Any(momentary) || p.words[p.i:].Has("buying")) && !p.words.Any(regular) && !p.timed
+		return at && (p.words[p.i:].Any(pastimes) || p.words[p.i:].Has("buying")) && !p.words.Any(regular) && !p.timed
 	}},
 	{"I was in Rome", as(details), func(p *position) bool {
 		return english.Prepositions.Has(p.word) && !p.points(1) && !transient.Has(p.next) && p.tellsPlace()
@@ -243,7 +243,7 @@ var progressRules = table{
 		return p.word == "looking" && p.next == "forward" && !p.timed && !named
 	}},
 	{"I am cooking rice", as(none), func(p *position) bool {
-		return momentary.Has(p.word) && !p.timed && !p.words.Has("again") && !p.words.Any(regular) && !p.mine(p.i+1)
+		return pastimes.Has(p.word) && !p.timed && !p.words.Has("again") && !p.words.Any(regular) && !p.mine(p.i+1)
 	}},
 	{"I am debugging the gate", as(none), func(p *position) bool {
 		return talkParticiples.Has(p.word) || p.rest == 0

@@ -177,7 +177,7 @@ var (
 	lifeGoals            = tables.Words("life-goals")
 	talkParticiples      = tables.Words("talk-participles")
 	appointedParticiples = tables.Words("appointed-participles")
-	momentary            = tables.Words("momentary")
+	pastimes             = tables.Words("pastimes")
 	weakParticiples      = tables.Words("weak-participles")
 )
 
