@@ -375,6 +375,23 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// Models leave out whose facts they are. Such a fact is the user's, and stays as it was sent.
+func TestRememberWithoutSubject(t *testing.T) {
+	b := newBench(t, tools.Options{RememberWait: ever})
+	b.run()
+	for _, facts := range [][2]string{
+		{"Works at IBM", "Works at Google"}, {"Is vegetarian", "Is no longer vegetarian"},
+		{"The user prefers dark mode", "The user prefers light mode"},
+		{"Maya's favorite color is red", "Maya's favorite color is blue"}, {"Lives in Oslo", "Moved to Paris"},
+	} {
+		b.call("remember", `{"fact":"`+facts[0]+`"}`)
+		given := fmt.Sprint(at(b.call("remember", `{"fact":"`+facts[1]+`"}`), "memories"))
+		if !strings.Contains(given, "fact:"+facts[0]) || !strings.Contains(given, "supersededBy") {
+			t.Errorf("%q does not give way to %q: %s", facts[0], facts[1], given)
+		}
+	}
+}
+
 // A fact that a model remembers is found, is not stored twice, is superseded by a
 // fact that contradicts it, and is gone when it is forgotten.
 func TestRememberAndForget(t *testing.T) {

@@ -77,7 +77,28 @@ func (c *claim) statement() reading {
 	if name := c.named(ws); name != "" {
 		return c.predicate(owner(name), ws[1:])
 	}
+	if o := c.namedOwner(ws); o != "" {
+		return c.noun(o, ws[1:])
+	}
 	return reading{}
+}
+
+// namedOwner is whose attribute ws begins with, if it names them: "Maya's favorite color is red". "Mother's" is a
+// relation of the speaker's.
+func (c *claim) namedOwner(ws english.Words) owner {
+	noun, ok := strings.CutSuffix(ws.At(0), "'s")
+	if !ok || len(ws) < 4 || !ws[0].Upper {
+		return ""
+	}
+	if rel := relation(noun); rel != "" {
+		return owner(rel)
+	}
+	w := ws[0]
+	w.Text, w.End = noun, w.Start+len(noun)
+	if inAny(noun, english.StopWords, english.States, english.DateWords, english.Deictic, cities, countries) {
+		return ""
+	}
+	return owner(c.properName(english.Words{w}))
 }
 
 // possession reads what follows "my": a relation and its predicate ("sister lives

@@ -27,7 +27,7 @@ import (
 // [Form.Keys]). A store remembers it. Any change to the keys of any fact needs
 // another Version: keys of two versions do not match, so older facts would miss
 // duplicates and contradictions in silence.
-const Version = "canonical-9"
+const Version = "canonical-10"
 
 // Form is what the rules compare of a fact.
 type Form struct {
@@ -47,8 +47,8 @@ type Form struct {
 	quotes bool // it has words of somebody else
 }
 
-// Of reads a fact. A statement about "the user" has the form of the same
-// statement by the user: "User lives in Porto" reads as "I live in Porto".
+// Of reads a fact. A statement about "the user", or without a subject, has the form of the same statement by the user:
+// "User lives in Porto" and "Lives in Porto" read as "I live in Porto".
 //
 // Claims. Values are equal if their texts are: case, plurals and words such as
 // "now" are folded, but Of does not know that one value is part of another. The
@@ -72,14 +72,23 @@ type Form struct {
 //
 // Of remembers the last facts that it has read, as ingestion asks for the same ones
 // several times. What it returns is shared and must not be changed.
-func Of(fact string) Form {
-	if len(fact) > english.MaxSentenceBytes {
-		return formOf(fact)
+func Of(fact string) Form { return remembered(fact, "") }
+
+// OfWords reads words of the user's, of which a sentence without a subject may be about anybody: "Lives in Porto" is no
+// statement by the user, as it is in a fact. Otherwise it is Of.
+func OfWords(text string) Form { return remembered(text, spoken) }
+
+// spoken marks the forms of words in the cache; no fact begins with it.
+const spoken = "\x00"
+
+func remembered(text, kind string) Form {
+	if len(text) > english.MaxSentenceBytes {
+		return formOf(text, kind == spoken)
 	}
-	f, known := forms.Get(fact)
+	f, known := forms.Get(kind + text)
 	if !known {
-		f = formOf(fact)
-		forms.Add(strings.Clone(fact), f)
+		f = formOf(text, kind == spoken)
+		forms.Add(kind+strings.Clone(text), f)
 	}
 	return f
 }
@@ -87,8 +96,10 @@ func Of(fact string) Form {
 // forms are those of the last facts read, by text: a few MB at most.
 var forms, _ = lru.New[string, Form](4096)
 
-func formOf(fact string) Form {
-	fact = firstPerson(fact)
+func formOf(fact string, spoken bool) Form {
+	if fact = firstPerson(fact); !spoken {
+		fact = withUser(fact)
+	}
 	text, ends := read(fact)
 	f := Form{Text: text}
 	if !strings.Contains(fact, "?") {

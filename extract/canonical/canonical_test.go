@@ -269,3 +269,38 @@ func TestClaimsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A fact without a subject reads as one of the user's. Words of a conversation do not, and no order, question or other
+// language is taken for such a fact.
+func TestWithoutSubject(t *testing.T) {
+	for fact, said := range map[string]string{
+		"Lives in Porto":             "I live in Porto",
+		"Is vegan":                   "I am vegan",
+		"No longer eats meat":        "I no longer eat meat",
+		"Doesn't drink":              "I don't drink",
+		"Moved to Porto":             "I moved to Porto",
+		"Allergic to nuts":           "I'm allergic to nuts",
+		"Born in Porto":              "I was born in Porto",
+		"Has two kids":               "I have two kids",
+		"Quit smoking":               "I quit smoking",
+		"Favorite color is red":      "My favorite color is red",
+		"Birthday is 3 May":          "My birthday is 3 May",
+		"Currently works at Acme":    "I currently work at Acme",
+		"Studies law in Porto":       "I study law in Porto",
+		"Married to Tom":             "I am married to Tom",
+		"Never drinks coffee":        "I never drink coffee",
+		"Vegan restaurants are nice": "Vegan restaurants are nice",
+		"Read me a story":            "Read me a story",
+		"Quit calling me sir":        "Quit calling me sir",
+		"Is the door open":           "Is the door open",
+		"Was sie mag, ist Tee":       "Was sie mag, ist Tee",
+		"Always use bullet points":   "Always use bullet points",
+	} {
+		if got, want := Of(fact), OfWords(said); got.Text != want.Text {
+			t.Errorf("%q reads as %q, want %q", fact, got.Text, want.Text)
+		}
+	}
+	if got := OfWords("Lives in Porto"); len(got.Claims) > 0 {
+		t.Errorf("words without a subject claim %+v", got.Claims)
+	}
+}

@@ -163,10 +163,11 @@ func (f *Form) Excludes(o *Form) bool {
 	return f.Supersedes(o, time.Time{}) || o.Supersedes(f, time.Time{})
 }
 
-// Repeats reports whether both facts are one, or claim the same of an attribute.
+// Repeats reports whether both facts are one, or claim the same of an attribute. An activity is none of the attributes
+// meant: who runs on Sundays and at dawn says two things.
 func (f *Form) Repeats(o *Form) bool {
 	same := func(a Claim) bool {
-		return slices.ContainsFunc(o.Claims, func(b Claim) bool {
+		return !a.ofActivity() && slices.ContainsFunc(o.Claims, func(b Claim) bool {
 			return a.Attribute == b.Attribute && a.Value == b.Value && a.Ended == b.Ended
 		})
 	}
@@ -182,7 +183,8 @@ func (f *Form) Telling() bool {
 // about different things. Attributes that are named by their value ("I love sushi") may
 // be of one thing though their names differ.
 func (f *Form) Unrelated(o *Form) bool {
-	if len(f.Claims) == 0 || len(o.Claims) == 0 {
+	plain := func(c Claim) bool { return !c.ofActivity() }
+	if !slices.ContainsFunc(f.Claims, plain) || !slices.ContainsFunc(o.Claims, plain) {
 		return false
 	}
 	for i := range f.Claims {
@@ -216,6 +218,9 @@ func (f *Form) Values() (out []string) {
 	}
 	return out
 }
+
+// ofActivity reports whether c is about an activity, of which a statement has each of its beginnings.
+func (c *Claim) ofActivity() bool { return strings.Contains(" "+c.Attribute, " "+activityAttribute) }
 
 // Listed reports whether people often give the attribute several values in one
 // sentence: "I love sushi, ramen and pho".

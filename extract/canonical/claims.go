@@ -59,6 +59,14 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	}
 	claims, themes = withValues(vetoed(withRank(withFramed(claims, c.framed(all)), all), all)), c.themes(all)
 	claims = c.reach.bound(bounded(claims, all))
+	if len(list) == 1 && !c.reach.fleeting {
+		ws := list[0].words
+		var bounds int
+		claims, bounds = c.withActivities(claims, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
+		for i := range themes {
+			themes[i].loose = themes[i].loose || bounds > 0 && !(bounds == 1 && themes[i].hasBound())
+		}
+	}
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}
@@ -210,6 +218,7 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 		out = append(append(out, habits...), ofKinds(habits)...)
 		out = append(out, c.having(o, predicate, changed)...)
 		out = append(out, c.trade(o, predicate, changed)...)
+		out = append(out, c.preference(o, predicate)...)
 	}
 	out = append(out, c.partner()...)
 	out = append(out, c.favoriteThing()...)

@@ -107,7 +107,8 @@ func TestKeys(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []string }{
 		"the hash": {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
 		"an end": {ends.Keys(), []string{
-			key("%", "meat"), key("=", noMeat), key("@", "diet"), key("@", "habit eat meat"), key("@", "habit of meat"),
+			key("%", "meat"), key("=", noMeat), key("@", "activity eat meat"), key("@", "diet"),
+			key("@", "habit eat meat"), key("@", "habit of meat"),
 			key("^", "meat"), key("~", meat),
 		}},
 		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home"), key("@", "value porto"),

@@ -59,6 +59,9 @@ func (f *Form) endsAnother(o *Form, c *Claim) bool {
 	if c.Value == "" && (strings.HasSuffix(c.Attribute, "last name") || strings.HasSuffix(c.Attribute, "surname")) {
 		return false // "my husband's name" is the speaker's from then on
 	}
+	if c.ofActivity() {
+		return false // its attribute has all words that tell it apart
+	}
 	met, attribute, taste := false, strings.Fields(c.Attribute), strings.Contains(c.Attribute, "taste of ")
 	for i := range f.themes {
 		t := &f.themes[i]

@@ -158,7 +158,7 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 // claims reports whether a statement makes a claim that a later one may end. Such a claim is worth a fact even where
 // it is told by the way.
 func claims(ws english.Words) bool {
-	form := canonical.Of(ws.String())
+	form := canonical.OfWords(ws.String())
 	return form.Telling()
 }
 

@@ -35,7 +35,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		p.start = startWith(ws, &cl, p.start)
 		p.subject, subject = subjectsOf(said, subject, cl.Shared)
 		full := join(p.subject, said)
-		form := canonical.Of(p.statement())
+		form := canonical.OfWords(p.statement())
 		core := full[:len(full)-(cl.To-cl.Core)]
 		if p.topics = partTopics(core, full, &form); p.topics == none && r.takes(full) {
 			p.topics = instruction
@@ -168,11 +168,11 @@ func lengthened(parts []sentence, p *sentence, said english.Words, core int) []s
 	if p.start < last.end || len(strings.Fields(p.text[last.end:p.start])) > 1 {
 		return parts // a clause between them is left out
 	}
-	before := canonical.Of(last.statement())
+	before := canonical.OfWords(last.statement())
 	for _, end := range []int{p.end, core} {
 		long := *last
 		long.end = end
-		if after := canonical.Of(long.statement()); leavesClaims(&before, &after) {
+		if after := canonical.OfWords(long.statement()); leavesClaims(&before, &after) {
 			*last = long
 			break
 		}

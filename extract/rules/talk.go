@@ -121,7 +121,7 @@ func (r *turn) takeBack() {
 
 // ends reports whether a fact says that something is no longer so.
 func ends(fact string) bool {
-	form := canonical.Of(fact)
+	form := canonical.OfWords(fact)
 	return form.Ends != "" || form.Changing() ||
 		slices.ContainsFunc(form.Claims, func(c canonical.Claim) bool { return c.Ended })
 }
@@ -255,7 +255,7 @@ func (r *turn) lean(s *sentence, from int) {
 			return
 		}
 		quote := r.Text[start : from+len(s.text)]
-		form := canonical.Of(f.Text)
+		form := canonical.OfWords(f.Text)
 		if !form.Telling() {
 			f.Text, f.Quote = ended(f.Text)+" "+text, quote
 			return
@@ -272,7 +272,7 @@ func (r *turn) lean(s *sentence, from int) {
 	if !apart && r.leanOnBefore(s, kept, from) {
 		return
 	}
-	form := canonical.Of(s.statement())
+	form := canonical.OfWords(s.statement())
 	_, befallen := newClause(kept).befell() // "They" are those in charge
 	befallen = befallen && (s.weight > 2 || newClause(kept).timed)
 	named := !kept.Has("latter") && !kept.Has("former") // "I'm the latter"

@@ -1,0 +1,206 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// An activity is a verb with what belongs to it: "work nights", "run", "play tennis". Who gives one up ends each
+// statement of it that only goes on to say when, where, how much or with whom: "I no longer run" ends "I run ten miles
+// every Sunday". A denial that says more leaves a statement that says less: "I no longer run on Sundays" does not end
+// "I run every morning". So a statement has an attribute for each of its beginnings that may be an activity by itself,
+// and a denial has one for all its words.
+
+// activityAttribute begins the attribute of an activity: "activity run", "activity work nights".
+const activityAttribute = "activity "
+
+var (
+	activityVerbs   = tables.Words("activity-verbs")
+	activityLinks   = tables.Words("activity-links")
+	activityObjects = tables.Words("activity-objects")
+	activityTimes   = tables.Words("activity-times")
+	measureUnits    = tables.Words("measure-units")
+)
+
+// withActivities adds to the claims of a statement ws those about activities: that somebody is at one, as loose claims,
+// or has ended one. Of an end it gives how many words bound it: 1 in "no longer run on Sundays". said are its words as
+// they were written.
+func (c *claim) withActivities(claims []Claim, ws, said english.Words) (_ []Claim, bounds int) {
+	o, predicate := c.subjectOf(withoutNow(ws))
+	if len(predicate) == 0 || !o.isOne() {
+		return claims, 0
+	}
+	if given, event := givenUp(predicate, o != ""); given != nil {
+		given = cutAtReason(given)
+		var when english.Words
+		if event {
+			given, when = timeOfEnd(given)
+		}
+		if !isActivity(given) {
+			return claims, 0
+		}
+		if bounds = len(activityEnds(given)) - 1; bounds > 0 {
+			// It may go on at other times and places.
+			claims = slices.DeleteFunc(claims, func(c Claim) bool {
+				return c.Ended && strings.Contains(" "+c.Attribute, " habit ")
+			})
+		}
+		ended := Claim{Attribute: o.attribute(activityAttribute + given.String()), Value: held, Ended: true}
+		return append(claims, (&variant{time: when}).dates([]Claim{ended})...), bounds
+	}
+	if c.doubts(said) {
+		return claims, 0
+	}
+	predicate = inPlainForm(withoutAdverbs(predicate), o != "")
+	if !isActivity(predicate) {
+		return claims, 0
+	}
+	for _, what := range activityParts(predicate) {
+		claims = append(claims, Claim{
+			Attribute: o.attribute(activityAttribute + what.String()), Value: held, Several: true, Loose: true,
+		})
+	}
+	return claims, 0
+}
+
+// activityParts are the activities that end with ws: each of its beginnings, and the shortest one with each thing that
+// is said of it: "work", "work nights", "work at hospital" and all of "work nights at hospital".
+func activityParts(ws english.Words) (out []english.Words) {
+	ends := activityEnds(ws)
+	for i, n := range ends {
+		out = append(out, ws[:n])
+		if i > 1 {
+			out = append(out, slices.Concat(ws[:ends[0]], ws[ends[i-1]:n]))
+		}
+	}
+	return out
+}
+
+// activityEnds are the lengths of the beginnings of ws that may be an activity by themselves, ws among them.
+func activityEnds(ws english.Words) (out []int) {
+	for n := 1; n < min(len(ws), maxActivity); n++ {
+		if goesOnAt(ws, n) {
+			out = append(out, n)
+		}
+	}
+	return append(out, len(ws))
+}
+
+// maxActivity bounds the words that are looked at, so that a long statement has few attributes.
+const maxActivity = 12
+
+// isActivity reports whether ws begins with a verb of an activity, which may need an object: "walk", but not "go".
+func isActivity(ws english.Words) bool {
+	return len(ws) > 0 && (activityVerbs.Has(ws[0].Text) ||
+		habitVerbs.Has(ws[0].Text) && len(ws) > 1 && !goesOnAt(ws, 1))
+}
+
+// goesOnAt reports whether ws[:n] may be an activity by itself, and ws[n:] tells when, where or how much of it: "run"
+// of "run at dawn". A verb without an object may be of another kind with one, such as "work on" and "play with".
+func goesOnAt(ws english.Words, n int) bool {
+	w, next := ws[n].Text, ws.At(n+1)
+	if n == 1 && !activityVerbs.Has(ws[0].Text) {
+		return false
+	}
+	before := ws[n-1].Text
+	switch {
+	case inAny(before, english.Prepositions, activityLinks) && n > 1, before == "every", before == "each":
+		return false
+	case ws[n-1].Stop != 0, activityTimes.Has(w), activityLinks.Has(w) && next != "":
+		return true
+	case w == "for":
+		return next != "" && (ws[0].Text != "run" || english.StartsWithDigit(next)) // "run for mayor"
+	case measureUnits.Has(singular(w)), english.Articles.Has(w) && measureUnits.Has(next):
+		return true
+	case english.StartsWithDigit(w):
+		return measureUnits.Has(singular(next)) || strings.IndexFunc(w, isLetter) > 0 // "ten miles", "5k"
+	case w == "on":
+		return timeWord(next) || n > 1
+	case w == "to" || w == "before" || w == "after":
+		return activityObjects.Has(next) || english.Articles.Has(next) && activityObjects.Has(ws.At(n+2))
+	}
+	return timeWord(w)
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' }
+
+// timeWord reports whether w is a time at which something is done again and again: "nights", "sundays".
+func timeWord(w string) bool {
+	return inAny(singular(w), english.DateWords, english.Periods) || english.DateWords.Has(w) || activityTimes.Has(w)
+}
+
+// givenUp reads what a predicate says that its subject does no longer, in the plain form: "run" of "no longer run" and
+// "stopped running", "work nights" of "do not work nights anymore"; nil if it says no such thing. It reports whether
+// the predicate tells of the end as an event, which has a time.
+func givenUp(ws english.Words, third bool) (given english.Words, event bool) {
+	ws = withoutHave(withoutAdverbs(ws))
+	rest, anymore := withoutAnymore(ws)
+	switch {
+	case anymore:
+		before, _ := affirmed(rest)
+		return inPlainForm(before, third), false
+	case ws.StartWith("no", "longer") && len(ws) > 2:
+		return inPlainForm(ws[2:], third), false
+	}
+	n := 0
+	switch w := ws.At(0); {
+	case w == "stopped", w == "quit":
+		n = 1
+	case (w == "gave" || w == "given") && ws.At(1) == "up":
+		n = 2
+	}
+	verb := english.Infinitive(ws.At(n))
+	if n == 0 || verb == "" {
+		return nil, false
+	}
+	return replaceFirst(withoutRecentTime(ws)[n:], english.Word{Text: verb, Stop: ws[n].Stop}), true
+}
+
+// timeOfEnd takes from an activity that was given up the time at which it was: "in June". "On Sundays" is a part of the
+// activity.
+func timeOfEnd(ws english.Words) (activity, when english.Words) {
+	for i := 1; i < len(ws); i++ {
+		next := ws.At(i + 1)
+		counts := english.StartsWithDigit(ws[i].Text) && i+2 < len(ws) && ws[len(ws)-1].Text == "ago"
+		if counts || ws[i].Text == "last" || inAny(ws[i].Text, timeLeads, english.Prepositions) &&
+			(inAny(next, english.DateWords, seasons) || monthNumbers.Of(next) != "" || isYear(next)) {
+			return ws[:i], ws[i:]
+		}
+	}
+	return ws, nil
+}
+
+// inPlainForm is a predicate in the present with its verb as "I" has it.
+func inPlainForm(ws english.Words, third bool) english.Words {
+	if isBe(ws.At(0)) && endsInIng(ws.At(1)) {
+		if verb := english.Infinitive(ws[1].Text); verb != "" {
+			return replaceFirst(ws[1:], english.Word{Text: verb, Stop: ws[1].Stop})
+		}
+	}
+	if !third || len(ws) == 0 {
+		return ws
+	}
+	for _, verb := range []string{strings.TrimSuffix(ws[0].Text, "s"), strings.TrimSuffix(ws[0].Text, "es")} {
+		if english.ThirdPerson(verb) == ws[0].Text {
+			return replaceFirst(ws, english.Word{Text: verb, Stop: ws[0].Stop})
+		}
+	}
+	return ws
+}
+
+// cutAtReason is ws up to a mark or to a reason, neither of which bounds a denial: "because of my knee".
+func cutAtReason(ws english.Words) english.Words {
+	for i := 1; i < len(ws); i++ {
+		if stopsClause(ws[i-1].Stop) || reasons.Has(ws[i].Text) {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// hasBound reports whether a theme is about the thing that bounds an activity: "no longer volunteer at the shelter".
+func (t *theme) hasBound() bool {
+	return t.target >= 0 && (t.nouns[t.target].behind || len(t.nouns[t.target].behindIt) > 0)
+}
