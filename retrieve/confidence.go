@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/memory"
@@ -135,7 +134,7 @@ func (k *ranking) peopleOf(found *memory.Found) (people []string, named bool) {
 				continue
 			}
 			author := m.Author
-			if strings.EqualFold(author, k.question.user) {
+			if k.question.isUser(author) {
 				author = "user"
 			}
 			if !slices.Contains(people, author) {

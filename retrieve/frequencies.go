@@ -30,12 +30,16 @@ const nameWeight = 2
 
 // inverseFrequencies returns the weight of each of terms, the words of the query, and the
 // score of an imaginary memory that has each of them infinitely often. That score counts
-// as 1. names are words of names of authors; terms are not needed if there are none.
-func inverseFrequencies(s memory.Stats, terms, names []string) (idf []float64, best float64) {
+// as 1. names are words of names of authors, alias those of a name that stands for "I";
+// terms are not needed if there are neither.
+func inverseFrequencies(s memory.Stats, terms, names, alias []string) (idf []float64, best float64) {
 	for i, df := range s.DF {
 		w := memory.IDF(s.Docs, df)
 		if len(names) > 0 && slices.Contains(names, terms[i]) {
 			w *= nameWeight
+		}
+		if len(alias) > 0 && slices.Contains(alias, terms[i]) {
+			w *= aliasWeight * indicator(df > 0)
 		}
 		idf = append(idf, w)
 		best += w * (wordK1 + 1)

@@ -12,7 +12,7 @@ import (
 // that of the embedder; see [embed.Model].
 func Nearest(found memory.Found, noise float64) []memory.Memory {
 	k := &ranking{weights: rawWeights(nil, nil), noise: noise, keys: map[cite]float64{}, standing: map[cite]bool{}}
-	k.idf, k.best = inverseFrequencies(found.Stats, nil, nil)
+	k.idf, k.best = inverseFrequencies(found.Stats, nil, nil, nil)
 	var all []*ranked
 	for _, run := range found.Runs {
 		if run[0].Memory.Kind.Statement() {

@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -33,7 +32,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 			continue
 		}
 		author := m.Author
-		if author == "user" || strings.EqualFold(author, q.user) {
+		if q.isUser(author) {
 			author = "" // as of a fact that a client gave
 		}
 		form := formOf(c)
@@ -159,7 +158,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 
 // asksOwn reports whether a memory is in the words of the one who asks, or a fact that a client gave.
 func (q *question) asksOwn(m *memory.Memory) bool {
-	return m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)
+	return m.Author == "" || q.isUser(m.Author)
 }
 
 // namesNumberOf reports whether a question names a number that a match has and another one has not: "Do I have 17

@@ -19,16 +19,22 @@ type question struct {
 	terms   []string // analyzed words, distinct
 	user    string   // the user who asks
 	self    bool     // it speaks of the one who asks
+	spoken  bool     // it does so other than in "tell me"
 	mine    bool     // it is about that user
 	toAgent bool     // it says "I" or "you", as one who talks to the agent does
 	wants   expected
 	present bool // it asks about the present
 	past    bool // it asks about what was so before
 	several bool // it asks for several things
+	all     bool // it asks for all that is known of the one who asks
 	ordered bool // it asks in what order things were, or how one went on
 	periods []dates.Period
 	asOf    time.Time // zero for now
 	at      time.Time // asOf, or when it is asked
+
+	sole  string    // the author of all that people said in what was found; see meet
+	name  string    // of the user, which it had in the place of "I"
+	plain *question // as it was worded, if there was a name
 }
 
 // expected is the sort of answer that a question asks for.
@@ -54,6 +60,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	q.text = text
 	words := plainWords(text)
 	q.self = firstPerson.in(words, text)
+	q.spoken = speaksOfAsker(words, text)
 	you := secondPerson.in(words, text)
 	q.mine, q.toAgent = q.self && !you, q.self || you
 	q.present = presentWords.in(words, text)
@@ -63,6 +70,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	case nameWords.in(words, text):
 		q.wants = aName
 	}
+	q.all = asksForEverything(words, text)
 	q.several, q.ordered = asksForSeveral(words, text), asksForOrder(words, text)
 	q.past = !q.present && asksOfPast(words, text)
 	q.periods = dates.Periods(text, q.at)
@@ -115,7 +123,7 @@ func (q *question) knownThen(c *memory.Candidate) bool {
 // isAbout reports whether the question is about what an author said.
 func (q *question) isAbout(author string) bool {
 	if q.mine {
-		return author == "user" || strings.EqualFold(author, q.user)
+		return q.isUser(author)
 	}
 	return slices.ContainsFunc(analyzer.Words(author), func(w string) bool { return slices.Contains(q.terms, w) })
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -61,6 +62,7 @@ type ranking struct {
 	sessions map[string]float64 // the session part of turns, by session
 	named    map[string]bool    // by author, whether the question is about that author
 	names    []string           // the words of those authors' names
+	alias    []string           // the words of the user's name, if the question has it in the place of "I"
 	newest   time.Time          // the timestamp of the newest candidate
 	keys     map[cite]float64   // the best lexical part of the facts that cite a turn
 	standing map[cite]bool      // the turns that a preference or an instruction cites
@@ -80,11 +82,11 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 		sessions = max(sessions, w.found.Stats.SessionCount)
 	}
 	weights := weigh(r.weights, q, named, embedded, anyStands(wordings), sessions)
-	names := q.nameWords(named)
+	names, alias := q.nameWords(named), analyzer.Words(q.name)
 	var rankings [][]*ranked
 	for _, w := range wordings {
 		k := &ranking{weights: weights, question: q, terms: w.terms, noise: r.embedder.Model().Noise,
-			named: named, names: names,
+			named: named, names: names, alias: alias,
 			keys: map[cite]float64{}, standing: map[cite]bool{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 		best := k.rank(w.found, n)
 		for _, c := range best {
@@ -99,7 +101,7 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 // rank returns the n best candidates for one wording and, beside them, the n best of
 // shared knowledge.
 func (k *ranking) rank(found memory.Found, n int) []*ranked {
-	k.idf, k.best = inverseFrequencies(found.Stats, k.terms, k.names)
+	k.idf, k.best = inverseFrequencies(found.Stats, k.terms, k.names, k.alias)
 	k.sessions = sessionScores(&found)
 	var all []*ranked
 	for _, run := range found.Runs {

@@ -180,7 +180,7 @@ const embedTime = 2 * time.Second
 func (r *Retriever) embed(ctx context.Context, wordings []*wording, until time.Time) error {
 	texts := make([]string, len(wordings))
 	for i, w := range wordings {
-		texts[i] = w.text
+		texts[i] = w.meant
 	}
 	var vectors [][]float32
 	ctx, span := tracing.Start(ctx, "embed")
@@ -242,8 +242,15 @@ func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request)
 		}
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
+	asked = asked.byID(wordings)
 	if err := r.find(ctx, scope, &req, wordings, until); err != nil {
 		return Answer{}, err
+	}
+	asked, again := asked.bySaid(wordings)
+	if again {
+		if err := r.find(ctx, scope, &req, wordings, until); err != nil {
+			return Answer{}, err
+		}
 	}
 	topK := req.TopK
 	if req.Lines {
@@ -253,12 +260,20 @@ func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request)
 	if r.reranker != nil {
 		n = max(n, r.reranked)
 	}
-	best, weights := r.rank(wordings, asked, n)
-	reranked, err := r.rerank(ctx, wordings, best, until)
-	if err != nil {
-		return Answer{}, err
+	var best []*ranked
+	if asked.all {
+		if best, err = r.everything(ctx, scope, &req, asked); err != nil {
+			return Answer{}, err
+		}
 	}
-	best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
+	weights, reranked := allWeights, judgments(nil)
+	if asked.several = asked.several || len(best) > 0; len(best) == 0 {
+		best, weights = r.rank(wordings, asked, n)
+		if reranked, err = r.rerank(ctx, wordings, best, until); err != nil {
+			return Answer{}, err
+		}
+		best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
+	}
 	out.Matches = make([]memory.Match, 0, req.TopK)
 	for i, c := range balance(best, req.TopK, (*ranked).weight) {
 		if c.score < req.MinScore {

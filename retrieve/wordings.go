@@ -14,7 +14,8 @@ import (
 // wording is one text that a question is searched with, and what was found.
 type wording struct {
 	text   string
-	shown  string   // the same in explanations, or what an expander added to the question
+	meant  string   // the same with "I" for a name of the user: the vector is of this
+	shown  string   // the text in explanations, or what an expander added to the question
 	terms  []string // analyzed words, distinct
 	vector []float32
 	found  memory.Found
@@ -33,7 +34,7 @@ func wordingsOf(texts []string) (out []*wording) {
 }
 
 func newWording(text string) *wording {
-	return &wording{text: text, shown: text, terms: matterOf(text)}
+	return &wording{text: text, meant: text, shown: text, terms: matterOf(text)}
 }
 
 // textOf returns what wordings say, one a line.

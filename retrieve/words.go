@@ -28,6 +28,19 @@ var (
 	severalWords = vocabularyOf("several")
 	orderWords   = vocabularyOf("order")
 
+	roleWords    = tables.Words("role-words")
+	nameFields   = tables.Words("name-fields")
+	namePhrases  = slices.Collect(tables.Phrases("name-phrases").All())
+	nameUnspaced = tables.Phrases("name-unspaced-phrases").Longest()
+	denying      = tables.Words("denying-words")
+	articles     = tables.Words("articles")
+	tellWords    = tables.Words("tell-words")
+
+	everythingAbout    = longestFirst(slices.Collect(tables.Phrases("everything-about-phrases").All()))
+	everythingWords    = tables.Words("everything-words")
+	everythingUnspaced = longestFirst(tables.Phrases("everything-about-unspaced").Longest())
+	everythingPieces   = longestFirst(tables.Phrases("everything-unspaced").Longest())
+
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")
 
