@@ -134,5 +134,5 @@ func isThird(w string) bool {
 func sharesSubject(ws Words, i int) bool {
 	w := ws.At(i)
 	return Auxiliaries.Has(w) || Likings.Has(w) || PresentVerbs.Has(w) || isThird(w) ||
-		Past(w) && !Evaluative.Has(w) && !Moods.Has(w)
+		Past(w) && !Evaluative.Has(w) && !Moods.Has(w) && !strings.Contains(w, "-") // "and well-timed serves"
 }

@@ -51,8 +51,8 @@ func (r references) danglesAt(i int) bool {
 		return r.At(i-1) == "the" && r.endsPhrase(i)
 	case "ones", "one":
 		before := r.At(i - 1)
-		picked := w == "ones" || before == "that" || before == "another" || before == "this"
-		return picked && r.endsPhrase(i) && !r.before(i, r.thing)
+		picked := w == "ones" || before == "that" || before == "another" || before == "this" || before == "been"
+		return picked && r.endsPhrase(i) && !r.before(i, r.noun)
 	}
 	return r.personDangles(i)
 }

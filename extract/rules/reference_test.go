@@ -29,7 +29,7 @@ func TestLeansOn(t *testing.T) {
 		"I went to visit him at work", "His story made me cry", "I chose them because they help people",
 		"Seeing her take the first steps made me cry",
 		"He never calls", "They put me to sleep", "I'm keen to see them", "I sent her a card",
-		"I'm the latter", "I'd like another one", "I bought that one", "I prefer the former",
+		"I've been one since I lost my job", "I'm the latter", "I'd like another one", "I bought that one", "I prefer the former",
 	} {
 		if !leansOn(english.Split(said)) {
 			t.Errorf("%q leans on nothing", said)
@@ -99,7 +99,7 @@ func TestMoments(t *testing.T) {
 		"I'm looking forward to trying out new flavors", "I'm looking forward to the cozy atmosphere",
 		"Love the tattoo!", "Loved the colors in your picture", "Love the mix of ingredients", "Love this blue vase in the pic!",
 		"Seeing the players was so motivating for me", "Knowing that people care means the world to me",
-		"Don't forget to stay positive and motivate others", "Remember to keep smiling and dream big",
+		"Don't forget to stay positive and motivate others", "Don't forget to spend time with friends", "Remember to keep smiling and dream big",
 		"I think the process would take forever", "I think sunflowers could be a stunning addition",
 		"Being outdoors can be really enjoyable", "Teaching dogs maths would be quite a feat",
 		"Finding the right shoes for wide, flat feet can be tricky", "My go-to dish when I am out is his",
@@ -122,6 +122,7 @@ func TestMoments(t *testing.T) {
 		"Watching birds calms me":                             "Watching birds calms me",
 		"Losing my job gave me time to travel":                "Losing my job gave me time to travel",
 		"I love how you sing and play the violin":             "",
+		"I love hard blocks and well-timed serves":            "I love hard blocks and well-timed serves",
 		"I like vanilla and mixed berries":                    "I like vanilla and mixed berries",
 		"I have two kids and moved to Rome in May":            "I have two kids and moved to Rome in May",
 		"I moved to Rome in May [shares a photo of my house]": "I moved to Rome in May",
