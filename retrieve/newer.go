@@ -60,7 +60,13 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 }
 
 // formOf reads what a match says.
-func formOf(c *ranked) canonical.Form { return canonical.Of(memory.Cut(c.Memory.Fact, maxRead)) }
+func formOf(c *ranked) canonical.Form {
+	text := memory.Cut(c.Memory.Fact, maxRead)
+	if c.Memory.Kind == memory.KindFact {
+		return canonical.Of(text)
+	}
+	return canonical.OfWords(text) // a turn
+}
 
 // decided returns when the words of a match were said or, if that was later, decided
 // on by a client.

@@ -82,12 +82,14 @@ func withSubject(fact string) string {
 	case word == "born":
 		return "I was " + adverbs + word + rest
 	case (english.States.Has(word) || givenStates.Has(word)) &&
-		(next == "" || english.Prepositions.Has(next) || english.Auxiliaries.Has(next) || next == "and"):
+		(next == "" || english.Prepositions.Has(next) || next == "and"):
 		return "I am " + adverbs + word + rest // but not "Vegan restaurants are nice"
 	case word == "quit" && endsInIng(next) && !english.AgentVerbs.Has(english.Infinitive(next)):
 		return "I " + adverbs + word + rest // but not "Quit calling me sir"
 	case ordersToo.Has(word), asksFirst(word, next):
 		return fact // "Read me a story", "Is the door open"
+	case givenNames.Has(word), personVerbs.Has(next), english.Auxiliaries.Has(next), word == "will":
+		return fact // "Rose lives in Porto", "Will moved to Porto", "French is spoken there"
 	case word == "was" && !inAny(next, english.Articles, english.Prepositions):
 		return fact // "Was sie mag"
 	}
