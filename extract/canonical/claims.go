@@ -27,6 +27,9 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		return nil, nil, false
 	}
 	words = words[changeMarks.Match(words, 0):]
+	if len(words) > 1 && isDate(words[0].Text) {
+		words = words[1:] // "from today (2026-05-13)"
+	}
 	list := statements(afterFrontTime(words))
 	from, paired := pairIn(all)
 	apart := paired > 0 && !mayPair(all[from:paired-2])

@@ -109,6 +109,9 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 			n = 1
 		}
 		standing = standing || lasts || n > 0 && (ws[0].Text == "always" || ws[0].Text == "please")
+		if n > 0 && isDate(ws.At(n)) {
+			n++ // "from today (2026-05-13)"
+		}
 		if n == 0 || n >= len(ws) {
 			break
 		}

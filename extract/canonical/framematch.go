@@ -38,6 +38,7 @@ var (
 	fields        = frameTables.Words("fields")
 	tradeEnds     = frameTables.Words("trade-ends")
 	notTrades     = frameTables.Words("not-trades")
+	shiftTimes    = frameTables.Words("shift-times")
 	phraseEnds    = frameTables.Words("phrase-ends")
 	kin           = frameTables.Words("kin")
 	served        = frameTables.Words("served")
@@ -159,6 +160,8 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 	switch name {
 	case "number":
 		return numberOf(ws)
+	case "noun", "year", "grade", "color", "shift", "shifts":
+		return c.wordSlot(name, ws, rest)
 	case "transport":
 		if len(ws) != 1 {
 			return ""
@@ -185,6 +188,32 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 			return ""
 		}
 		return c.streetAddress(ws)
+	}
+	return ""
+}
+
+// wordSlot reads a slot whose value is one word of a kind: a year, the number of a grade, a color, a time of work.
+func (c *claim) wordSlot(name string, ws, rest english.Words) string {
+	w := ws[0].Text
+	switch {
+	case len(ws) != 1:
+	case name == "noun" && !c.capital(ws[0]) && !english.StopWords.Has(w):
+		return singular(w) // a name may follow: "renamed the puppy Waffles"
+	case name == "year" && isYear(w):
+		return w
+	case name == "grade":
+		if n := ordinals.Of(w); n != "" {
+			return n
+		}
+		if n := strings.TrimRight(w, "stndrh"); isNumber(n) && len(n) < 3 {
+			return n
+		}
+	case name == "color" && colors.Has(w) && !goesOn(ws, rest):
+		return w
+	case name == "shift" && shiftTimes.Has(w):
+		return w
+	case name == "shifts" && rest.At(0) != "on" && w != singular(w) && shiftTimes.Has(singular(w)) && !goesOn(ws, rest):
+		return singular(w)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	for i, s := range list {
 		o, ws, ok := c.frameSubject(s.words, i == 0)
 		if s.words.At(0) != "if" {
-			out = append(append(out, c.former(s.words)...), append(c.counted(s.words), countNow(s.words)...)...)
+			out = append(append(out, c.former(s.words)...), append(c.counted(s.words), countNow(all, s.words)...)...)
 		}
 		if w := s.words.At(0); !ok && known && speaker != "" && (w == "he" || w == "she") {
 			o, ws, ok = speaker, s.words[1:], len(s.words) > 1
@@ -66,7 +66,8 @@ func (c *claim) verbPhraseOf(all english.Words, list []segment, i int) verbPhras
 	s := list[i]
 	v := verbPhrase{bounded: s.bounded, plural: s.words.At(0) == "we", last: i+1 == len(list)}
 	from, paired := pairIn(all)
-	v.changed = !nowAndThen(all) && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
+	v.atTimes = nowAndThen(all)
+	v.changed = !v.atTimes && (c.begun && i == 0 || changeMarks.Found(s.words) || s.words.Any(changeWords))
 	v.apart = s.from < paired && paired <= s.to && !mayPair(all[from:max(0, paired-2)])
 	v.listed = s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 	return v
@@ -154,6 +155,7 @@ type verbPhrase struct {
 	changed bool // a word of the clause tells of a change: "these days"
 	apart   bool // the subject is the speaker and somebody who is hardly a partner: "my band and I"
 	last    bool // no clause follows
+	atTimes bool // "now and then"
 }
 
 // framesAt are the claims of the frames that match at ws[i]: a thing in general gives way to what is more special.
@@ -161,7 +163,7 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 	hasSpecial := false
 	for lemma, form := range inflections[ws[i].Text] {
 		for _, f := range frames[lemma] {
-			if !v.allows(f, lemma, form) {
+			if !v.allows(f, lemma, form) || v.atTimes && f.tellsNow() {
 				continue
 			}
 			s, n, ok := c.match(f.tokens, ws[i:])
@@ -365,6 +367,7 @@ func (f *frame) closed() bool {
 	name := f.attribute
 	couple := name == "marital status" || name == partnerAttribute
 	work := f.ended && (name == "employer" || name == "occupation")
+	work = work || name == "employment"
 	return (couple || work) && t.slot == "" && !t.wild && !slices.ContainsFunc(t.words, openEnds.Has)
 }
 
@@ -417,7 +420,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 				if single, ok := singles[thing]; ok && before == "dose of " && single.kind == "number" {
 					claim.Attribute = v.owner.attribute(single.attribute) // "the landlord raised the rent"
 				}
-				if value := slices.Concat(s["number"], s["date"]); len(value) > 0 {
+				if value := slices.Concat(s["number"], s["date"], s["name"]); len(value) > 0 {
 					claim.Value, claim.Several, claim.Changed = value[0], f.several, f.event
 				} else if f.ended && before == "date of " {
 					claim.Value = ""
@@ -452,20 +455,22 @@ func (s slots) things(slot string) []string {
 	if slot != "thing" {
 		return s[slot]
 	}
-	return slices.Concat(s[slot], s["bare"], s["place"], s["company"])
+	return slices.Concat(s[slot], s["bare"], s["place"], s["company"], s["noun"])
 }
 
 // bornAgain reports whether a frame tells of the birth of one of several relations: another son was born on another
 // day.
 func (f *frame) bornAgain(o owner) bool {
-	return f.attribute == "birthday" && f.event && o != "" && !o.isOne()
+	birth := f.attribute == "birthday" || f.attribute == "birth year"
+	return birth && f.event && o != "" && !o.isOne()
 }
 
 // takesPlace reports whether a state that is told as a new one takes the place of another one, as people have one way
 // to work and mostly one occupation: "these days I cycle to the office". Who does some field of work now may do it
 // beside.
 func (f *frame) takesPlace() bool {
-	return strings.HasPrefix(f.attribute, "commute") || strings.HasPrefix(f.attribute, "meal ") ||
+	first, _, _ := strings.Cut(f.attribute, " ")
+	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" ||
 		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 }
 

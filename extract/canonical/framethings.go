@@ -182,7 +182,9 @@ func (c *claim) happening(ws english.Words) []Claim {
 	switch w := ws.At(0); {
 	case len(ws) < 3:
 	case w == "my", w == "our", w == "the":
-		return c.framesAt(&verbPhrase{noun: true}, ws[1:], 0)
+		return slices.DeleteFunc(c.framesAt(&verbPhrase{noun: true}, ws[1:], 0), func(c Claim) bool {
+			return c.Attribute == "hair color" && ws.Any(pastBe)
+		})
 	case w == "divorce": // "Divorce from Ann became final"
 		return c.framesAt(&verbPhrase{noun: true}, ws, 0)
 	}
@@ -319,7 +321,7 @@ func (c *claim) counted(ws english.Words) []Claim {
 //
 // People seldom say whose children they count, so the words around the number must leave no other owner: "three kids in
 // my class" are the speaker's in another sense, and "three cats on the roof" may be anybody's.
-func countNow(ws english.Words) []Claim {
+func countNow(all, ws english.Words) []Claim {
 	if ws.Any(negations) || ws.Any(uncertain) {
 		return nil
 	}
@@ -331,7 +333,7 @@ func countNow(ws english.Words) []Claim {
 		noun := singular(ws[i+2].Text)
 		if isNumber(n) && countable.Has(noun) {
 			told := Claim{Attribute: "count " + countName(noun), Value: n}
-			if out := countStands(told, ws, i); out != nil {
+			if out := countStands(told, all, ws, i); out != nil {
 				return out
 			}
 		}
@@ -344,7 +346,7 @@ func countNow(ws english.Words) []Claim {
 
 // countStands gives the claim told of a number and a noun at ws[i+1], by the words around them. It has none if they may
 // be of somebody else's.
-func countStands(told Claim, ws english.Words, i int) []Claim {
+func countStands(told Claim, all, ws english.Words, i int) []Claim {
 	before, rest := ws[i].Text, ws[i+3:]
 	few := before == "just" || before == "only"
 	changed, several := told, told
@@ -353,6 +355,9 @@ func countStands(told Claim, ws english.Words, i int) []Claim {
 	speaks := ws[0].Text == "i" || ws[0].Text == "we"
 	if few && (ws[:i].Has("have") || ws[:i].Has("own")) && speaks && onlyOf(rest, countsNow) {
 		return []Claim{changed} // "we have just one kid in school" counts those in school
+	}
+	if told.makesNow(all, ws[:i+1], rest) {
+		return []Claim{changed}
 	}
 	if !countsOurs(ws, rest) {
 		return nil
@@ -370,6 +375,14 @@ func countStands(told Claim, ws english.Words, i int) []Claim {
 		return []Claim{several}
 	}
 	return nil
+}
+
+// makesNow reports whether a count is told with "that makes" and "now" alone. Who tells so of children speaks of their
+// own, unless more words of the fact say whose they are: "my sister's included".
+func (c *Claim) makesNow(all, before, rest english.Words) bool {
+	owned := slices.ContainsFunc(all, func(w english.Word) bool { return strings.HasSuffix(w.Text, "'s") })
+	return c.Attribute == "count kid" && !owned && !all.Has("included") && !all.Has("counting") && len(before) == 2 &&
+		before.StartWith("that", "makes") && rest.At(0) == "now" && onlyOf(rest, countsNow)
 }
 
 // countsOurs reports whether the words around a number leave what is counted the speaker's: "there are only three cats

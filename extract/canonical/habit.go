@@ -89,7 +89,7 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		}
 	}
 	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
-		only := len(withoutChange(ws)) == n+1 // not "at 7 on weekends"
+		only := len(withoutDaily(withoutChange(ws))) == n+1 // not "at 7 on weekends"
 		time := Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
 		time.Changed = c.changed && only
 		return time
@@ -103,6 +103,16 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		return Claim{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}
 	}
 	return Claim{}
+}
+
+// withoutDaily is ws without "every day" at its end, and "now" before or behind it.
+func withoutDaily(ws english.Words) english.Words {
+	last := len(ws) - 1
+	if last > 1 && (ws[last-1].Text == "every" || ws[last-1].Text == "each") &&
+		(ws[last].Text == "day" || ws[last].Text == "morning" || ws[last].Text == "night") {
+		return withoutChange(ws[:last-1])
+	}
+	return ws
 }
 
 // commute reads "commute by train" and "get to school by bus".

@@ -36,6 +36,9 @@ const maxOpening = 8
 // my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
 	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(ws))))
+	if rest := withoutMiddle(ws); len(rest) < len(ws) {
+		return rest, true
+	}
 	n := changeOpenings.Match(ws, 0)
 	changed = n > 0
 	n = max(n, openings.Match(ws, 0))
@@ -59,6 +62,24 @@ func prepared(ws english.Words) (rest english.Words, changed bool) {
 		}
 	}
 	return ws, false
+}
+
+// withoutMiddle is ws without a word of change between a thing of the speaker's and its verb: "my dentist is Ann" of
+// "my dentist these days is Ann".
+func withoutMiddle(ws english.Words) english.Words {
+	if w := ws.At(0); w != "my" && w != "our" {
+		return ws
+	}
+	for i := 2; i < min(len(ws)-2, maxOpening/2); i++ {
+		n := changeOpenings.Match(ws, i)
+		if n == 0 && ws[i].Text == "currently" {
+			n = 1
+		}
+		if n > 0 && isBe(ws.At(i+n)) {
+			return slices.Concat(ws[:i], ws[i+n:])
+		}
+	}
+	return ws
 }
 
 // withoutGot folds the British possession. After "got" a participle or "to" may follow, which tells of something else.

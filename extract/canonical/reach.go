@@ -128,7 +128,7 @@ func digits(s string) (n int) {
 func (c *claim) corrected(all english.Words) (out []Claim) {
 	for i := range all {
 		if n := misspoken.Match(all, i); n > 0 && i+n < len(all) && correctsAt(all, i, n) {
-			return c.wrongValue(all[i+n:])
+			return c.wrongValue(lastOfStatement(all[i+n:]))
 		}
 		// "Is not Ann" denies a statement, and corrects none.
 		if i == 0 || i+1 == len(all) || all[i].Text != "not" || inAny(all[i-1].Text, english.Auxiliaries, beForms) ||
@@ -181,6 +181,21 @@ func correctsAt(all english.Words, i, n int) bool {
 		!slices.ContainsFunc(all[:i], says)
 }
 
+// lastOfStatement is ws from its value on, where it begins with the statement that was wrong: "peanuts" of "Emma is
+// allergic to peanuts, I meant…".
+func lastOfStatement(ws english.Words) english.Words {
+	start, verb := 0, false
+	for i := 0; i+1 < len(ws); i++ {
+		if w := ws[i].Text; isBe(w) || verb && english.Prepositions.Has(w) {
+			start, verb = i+1, true
+		}
+		if stopsClause(ws[i].Stop) {
+			break
+		}
+	}
+	return ws[start:]
+}
+
 // A claim may have a value as it is written, in the singular, or as a day and a month, and the correction knows nothing
 // of the attribute that it corrects.
 
@@ -197,7 +212,8 @@ func (c *claim) wrongValue(ws english.Words) (out []Claim) {
 	}
 	for n := min(len(ws), maxObjectWords); n > 0; n-- {
 		v := ws[:n]
-		if goesOn(v, ws[n:]) || v.Any(english.Pronouns) || v.Any(english.StopWords) {
+		dated := n > 1 && v[0].Text == "may" && english.StartsWithDigit(v[1].Text)
+		if goesOn(v, ws[n:]) || v.Any(english.Pronouns) || v.Any(english.StopWords) && !dated {
 			continue
 		}
 		var forms []string
@@ -211,6 +227,14 @@ func (c *claim) wrongValue(ws english.Words) (out []Claim) {
 		return out
 	}
 	return nil
+}
+
+// CorrectsValue reports whether f tells that a value was wrong, which is all that it may say: "I meant cashews when I
+// said peanuts".
+func (f *Form) CorrectsValue() bool {
+	return slices.ContainsFunc(f.Claims, func(c Claim) bool {
+		return c.Ended && strings.HasPrefix(c.Attribute, valueAttribute)
+	})
 }
 
 // valueAttribute begins the attribute that a fact has for each of its values, so that a
@@ -247,7 +271,7 @@ func withValues(claims []Claim) []Claim {
 			claims = append(claims, Claim{Attribute: allergyValue + what, Value: held, Several: true, Loose: true})
 		}
 		if c.Ended || c.Value == held || c.Value == "" || seen[c.Value] || c.Value == liked || c.Value == disliked ||
-			maritalStatuses.Has(c.Value) || c.Value == "dating" {
+			maritalStatuses.Has(c.Value) || c.Value == "dating" || c.Attribute == "employment" {
 			continue
 		}
 		seen[c.Value] = true

@@ -110,7 +110,10 @@ func tellsApart(ws english.Words, start, end int) (out []string) {
 		(endsInIng(then) || endsInIng(ws[end-1].Text) && english.StartsWithDigit(then)) {
 		out = append(out, then) // "my goal for reading", "cooking for 8 people"
 	}
-	if trailing.Has(next.Text) || len(next.Text) == 1 && next.Text > "a" && next.Text != "i" {
+	switch letter := len(next.Text) == 1 && next.Text > "a" && next.Text != "i"; {
+	case letter && !trailing.Has(next.Text): // "vitamin E"
+		out = append(out, next.Text)
+	case trailing.Has(next.Text):
 		out = append(out, next.Text+" "+ws.At(end+1))
 	}
 	return out

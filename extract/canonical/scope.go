@@ -107,10 +107,8 @@ func (c *Claim) SameOrNarrower(o Claim) bool {
 	return *c == o
 }
 
-// Pairs reports whether c tells of a couple, which the next words may take back: "I'm with Tom now, he mends my bike".
-func (c *Claim) Pairs() bool {
-	return c.Attribute == "marital status" || c.Attribute == partnerAttribute
-}
+// Pairs reports whether c may tell of a couple, which the next words take back: "I'm with Tom now, he mends my bike".
+func (c *Claim) Pairs() bool { return c.Attribute == "marital status" && c.Changed && c.Several }
 
 // tellsWhich reports whether a fact names one of several people or things apart: "my son turned five, the older one".
 func tellsWhich(ws english.Words) bool {

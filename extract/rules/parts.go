@@ -42,12 +42,10 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		}
 		claim := form.Telling()
 		switch {
-		case joinsWhich(parts, &p, said):
-			continue
-		case describes(ws, &cl, parts):
+		case joins(ws, &cl, parts, said):
 			parts[len(parts)-1].end = p.end
 			continue
-		case p.topics == none, ofOthers(ws, &p, &cl), hollow(full, p.topics), secrets.Found(said),
+		case p.topics == none, ofOthers(ws, &p, &cl), hollow(full, p.topics) && !claim, secrets.Found(said),
 			!claim && leansOn(full), asksFor(ws, &cl):
 			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
@@ -137,14 +135,11 @@ func startWith(ws english.Words, cl *english.Clause, start int) int {
 	return start
 }
 
-// joinsWhich adds a clause that tells which one of several the clause before it is about to that clause: "My son turned
-// five, I mean the older one". It reports whether it did.
-func joinsWhich(parts []sentence, p *sentence, said english.Words) bool {
-	if len(parts) == 0 || !tellsWhich(said) {
-		return false
-	}
-	parts[len(parts)-1].end = p.end
-	return true
+// joins reports whether a clause belongs to the one before it: it describes a thing of that, tells which one of several
+// it is about, or who is counted: "My son turned five, I mean the older one".
+func joins(ws english.Words, cl *english.Clause, parts []sentence, said english.Words) bool {
+	return describes(ws, cl, parts) ||
+		len(parts) > 0 && (tellsWhich(said) || said.Has("included") || said.Has("counting"))
 }
 
 // tellsWhich reports whether a clause tells of which one of several the one before it is: "I mean the older one".

@@ -2,10 +2,12 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -87,7 +89,27 @@ func read(text string) sentence {
 	}
 	s.keep(i, end, &r)
 	s.takeApart(ws[whole:end], question, &r)
+	s.keepCorrection(question)
 	return s
+}
+
+// keepCorrection keeps a sentence that tells which value was wrong, though nothing else in it says what it is about:
+// "actually, it's May 21, not May 12".
+func (s *sentence) keepCorrection(question bool) {
+	ws := s.words
+	if s.topics != none || s.told != none || len(s.several) > 0 || question || len(ws) > 2*maxCorrection {
+		return
+	}
+	// A day of the week or a bare number may be of anything that was spoken of: "actually, it's Thursday, not Friday".
+	dated := slices.ContainsFunc(ws, func(w english.Word) bool { return english.StartsWithDigit(w.Text) }) &&
+		(ws.Any(english.DateWords) || ws.Has("may") || ws.Has("march")) && !ws.Any(weekdays)
+	if !dated && !ws.Has("said") && !ws.Has("wrote") && !ws.Has("typed") {
+		return
+	}
+	if f := canonical.Of(s.text); f.CorrectsValue() && !secrets.Found(ws) {
+		s.topics, s.leans = details, false
+		s.start, s.end = s.words[0].Start, len(s.text)
+	}
 }
 
 // beforeNote is the end of the words before a note in square brackets that ends the text: a picture, a sound.
