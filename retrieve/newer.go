@@ -143,8 +143,9 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	}
 	noteNewer(own, older, first, read)
 	near := best[:min(changeDepth, len(best))]
+	settled := read.short && endsLast(own, first, q, read)
 	for _, latest := range first.newer {
-		if !read.short || q.namesNumberOf(first, latest) {
+		if settled || !read.short || q.namesNumberOf(first, latest) {
 			break // what is about the first may still be about something else than what is asked
 		}
 		if !slices.Contains(near, latest) {
@@ -156,6 +157,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 			break
 		}
 	}
+	slices.SortStableFunc(best, better)
 	for _, c := range older {
 		c.newer = c.newer[:min(len(c.newer), maxNewer)]
 	}

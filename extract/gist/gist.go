@@ -68,6 +68,9 @@ func (r *Reading) Asserts() float64 {
 // Changes is the probability that a sentence tells of a change or an end.
 func (r *Reading) Changes() float64 { return float64(r.kinds[KindChange] + r.kinds[KindEnd]) }
 
+// Ends is the probability that a sentence tells that something is so no longer.
+func (r *Reading) Ends() float64 { return float64(r.kinds[KindEnd]) }
+
 // Near tells how alike the themes of two sentences are, from 0 to 1: the Bhattacharyya coefficient of their
 // probabilities (A. Bhattacharyya, 1943).
 func (r *Reading) Near(o *Reading) float64 {

@@ -1,0 +1,51 @@
+package retrieve_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
+)
+
+// Behind a statement of what is so since, one that only ends something answers a question about how things are. A
+// question about the end, or about the past, finds the end first.
+func TestEndsLast(t *testing.T) {
+	diary := []string{
+		"I bank with Barclays.", "The hedge needs a trim.", "I closed my Barclays account.", "I opened an account with Monzo.",
+		"I play the oboe in an orchestra.", "I gave up the oboe.", "I took up the harp.",
+		"I work at Lidl in the warehouse.", "I quit my job at Lidl.", "It rained all day.", "I started working at Aldi yesterday.",
+	}
+	for _, oneSession := range []bool{true, false} {
+		var told []memory.Memory
+		for i, text := range diary {
+			id := string(rune('a' + i))
+			session := "s"
+			if !oneSession {
+				session += id
+			}
+			told = append(told, turn(id, session, 1+i, "user", text))
+		}
+		r := remembering(t, told...)
+		for _, c := range []struct{ query, before, after string }{
+			{"Where do I work?", "Aldi", "quit"},
+			{"Where do I work now?", "Aldi", "quit"},
+			{"Which instrument do I play?", "harp", "gave up"},
+			{"Did I quit my job?", "quit", "Aldi"},
+			{"Why did I leave Lidl?", "quit", "Aldi"},
+		} {
+			found := search(t, r, retrieve.Request{Query: c.query, TopK: 11})
+			place := func(words string) int {
+				for i, m := range found {
+					if strings.Contains(m.Memory.Fact, words) {
+						return i
+					}
+				}
+				return len(found)
+			}
+			if place(c.before) >= place(c.after) {
+				t.Errorf("%s (one session: %v): %v, want %q before %q", c.query, oneSession, ids(found), c.before, c.after)
+			}
+		}
+	}
+}
