@@ -17,8 +17,14 @@ import (
 // takes.
 const maxLine = sdk.DefaultMaxLineLength
 
-// lastAnswers bounds how long calls that were read are waited for at the end of the input.
-const lastAnswers = 10 * time.Second
+const (
+	// inProgress is how many calls are read before the first of them is answered: the
+	// library refuses a call beside twice as many.
+	inProgress = 256
+	// lastAnswers bounds how long an answer is waited for, before more is read and at the
+	// end of the input.
+	lastAnswers = 10 * time.Second
+)
 
 // lines reads messages, a line each, for the library. It answers lines that are
 // not messages itself, since the library would end the connection. The library
@@ -57,11 +63,7 @@ func (l *lines) next() ([]byte, error) {
 	line, whole, err := l.line()
 	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
 		if errors.Is(err, io.EOF) {
-			select {
-			case <-l.out.answered():
-			case <-l.closed:
-			case <-time.After(lastAnswers):
-			}
+			l.await(0)
 		}
 		return nil, err
 	}
@@ -80,8 +82,26 @@ func (l *lines) next() ([]byte, error) {
 	case len(line) == 0:
 		return nil, nil
 	}
+	l.await(inProgress - 1)
 	l.out.expect(line)
 	return append(line, '\n'), nil
+}
+
+// await waits until so many calls have no answer, or fewer. It goes on while answers come.
+func (l *lines) await(most int) {
+	for {
+		left, answered := l.out.unanswered()
+		if left <= most {
+			return
+		}
+		select {
+		case <-answered:
+		case <-l.closed:
+			return
+		case <-time.After(lastAnswers):
+			return
+		}
+	}
 }
 
 // line reads to the end of a line and returns it. If the line has more than
@@ -109,9 +129,9 @@ func (l *lines) Close() error {
 // which calls have no answer yet.
 type output struct {
 	io.WriteCloser
-	mu    sync.Mutex
-	calls map[string]bool // by id, as JSON has it
-	idle  chan struct{}   // closed when there are no calls, if somebody waits
+	mu     sync.Mutex
+	calls  map[any]bool  // by id
+	answer chan struct{} // closed with the next answer, if somebody waits for it
 }
 
 // Write implements io.Writer.
@@ -121,7 +141,10 @@ func (o *output) Write(p []byte) (int, error) {
 	n, err := o.WriteCloser.Write(p)
 	if id, call := callOf(p); !call {
 		delete(o.calls, id)
-		o.wake()
+		if o.answer != nil {
+			close(o.answer)
+			o.answer = nil
+		}
 	}
 	return n, err
 }
@@ -129,46 +152,41 @@ func (o *output) Write(p []byte) (int, error) {
 // expect notes that a message was read, which has an answer if it is a call.
 func (o *output) expect(message []byte) {
 	id, call := callOf(message)
-	if !call || id == "" {
+	if !call || id == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.calls == nil {
-		o.calls = map[string]bool{}
+		o.calls = map[any]bool{}
 	}
 	o.calls[id] = true
 }
 
-// answered returns a channel that is closed when each call has an answer.
-func (o *output) answered() <-chan struct{} {
+// unanswered returns how many calls have no answer, and a channel that is closed with
+// the next answer.
+func (o *output) unanswered() (n int, answered <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.idle == nil {
-		o.idle = make(chan struct{})
+	if o.answer == nil {
+		o.answer = make(chan struct{})
 	}
-	defer o.wake()
-	return o.idle
+	return len(o.calls), o.answer
 }
 
-// wake closes idle if there are no calls. The caller holds mu.
-func (o *output) wake() {
-	if o.idle == nil || len(o.calls) > 0 {
-		return
-	}
-	select {
-	case <-o.idle:
-	default:
-		close(o.idle)
-	}
-}
-
-// callOf returns the id of a message, and whether it has a method.
-func callOf(message []byte) (id string, call bool) {
+// callOf returns the id of a message, nil for none, and whether it has a method. The id is as the library reads it: an
+// answer may write the same one in another way, as 3 for 3.0.
+func callOf(message []byte) (id any, call bool) {
 	var parts struct {
-		ID     json.RawMessage `json:"id"`
-		Method *string         `json:"method"`
+		ID     any     `json:"id"`
+		Method *string `json:"method"`
 	}
 	_ = json.Unmarshal(message, &parts) // what is no message has neither
-	return string(parts.ID), parts.Method != nil
+	switch is := parts.ID.(type) {
+	case string:
+		id = is
+	case float64:
+		id = int64(is)
+	}
+	return id, parts.Method != nil
 }
