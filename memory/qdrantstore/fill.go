@@ -25,6 +25,10 @@ type filler struct {
 	all    sync.WaitGroup
 }
 
+// inBackground is the key of the context of a reading that no search waits for. A search may
+// have begun a reading of the same scope before.
+type inBackground struct{}
+
 // fill has the index of a scope read in the background, for the searches that follow,
 // unless another one is being read. If that fails, a later search tries again.
 func (s *Store) fill(scope memory.Scope) {
@@ -34,7 +38,7 @@ func (s *Store) fill(scope memory.Scope) {
 	if f.cancel != nil || f.closed || s.large.has(scope) {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), inBackground{}, true))
 	f.cancel, f.scope = cancel, scope
 	f.all.Go(func() {
 		defer cancel()

@@ -1,9 +1,16 @@
 package qdrantstore
 
 import (
+	"context"
 	"fmt"
+	"path"
 	"slices"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
 
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/memory"
@@ -77,5 +84,86 @@ func TestCloseWhileIndexIsRead(t *testing.T) {
 	s.fill(memory.Scope{App: "app", User: "bob"})
 	if now := s.CacheStats().Loads; now != loads || loads == 0 {
 		t.Errorf("%d readings, and %d after the end", loads, now)
+	}
+}
+
+// A search that counts a scope of many memories while another one has its index read in the
+// background does not wait for that reading.
+func TestSearchBesideFill(t *testing.T) {
+	t.Parallel()
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	s, other := followed(t, url), followed(t, url)
+	s.atOnce = 10
+	for i := range 30 {
+		putWord(t, other, fmt.Sprint("w", i))
+	}
+	c := &calls{}
+	c.record(t, s, url)
+	counted, filling, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() {
+		close(counted)
+		<-filling
+	})
+	c.mu.Lock()
+	c.after = func(method string, _ any) {
+		switch method {
+		case "Count":
+			first()
+		case "Scroll":
+			<-goOn
+		}
+	}
+	c.mu.Unlock()
+	found := make(chan []string, 1)
+	go func() { found <- has(t, s, "w1") }()
+	<-counted
+	s.fill(followScope)
+	close(filling)
+	select {
+	case got := <-found:
+		if len(got) != 1 {
+			t.Error(got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the search waits for the index")
+	}
+	close(goOn)
+}
+
+// A reading in the background ends if Qdrant does not answer its first refresh.
+func TestFillWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	url := qdranttest.Start(t).URL(t)
+	s := followed(t, url)
+	putWord(t, s, "w")
+	s.atOnce, s.opts.Timeout = 0, 100*time.Millisecond
+	set, err := parseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
+			if path.Base(method) == "QueryBatch" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}))
+	s.client.Close()
+	if s.client, err = qdrant.NewClient(&set.config); err != nil {
+		t.Fatal(err)
+	}
+	s.fill(followScope)
+	ended := make(chan struct{})
+	go func() {
+		s.filler.all.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the reading does not end")
 	}
 }

@@ -133,6 +133,8 @@ func (f *follower) ask(ctx context.Context) {
 	f.early = early
 	query := f.query()
 	go func() {
+		ctx, cancel := f.s.bounded(ctx)
+		defer cancel()
 		points, err := f.s.followAll(ctx, []*qdrant.QueryPoints{query})
 		early <- answer{slices.Concat(points...), err}
 	}()

@@ -48,7 +48,7 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 	}
 	l := loading{s: s, scope: scope, n: n, lanes: min(maxLanes, max(1, n/laneOf))}
 	if n > s.atOnce {
-		if !s.filler.reads(scope) {
+		if ctx.Value(inBackground{}) == nil {
 			return nil, errLong
 		}
 		l.lanes = 2 // as searches are answered by Qdrant meanwhile
