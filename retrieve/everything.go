@@ -49,6 +49,9 @@ func longestFirst[T ~string | ~[]string](all []T) []T {
 func (r *Retriever) everything(
 	ctx context.Context, scope memory.Scope, req *Request, q *question,
 ) (out []*ranked, err error) {
+	if err := r.checkSole(ctx, scope, q); err != nil {
+		return nil, err
+	}
 	list := memory.List{Filter: req.Filter, PageSize: 2 * MaxTopK}
 	list.Kinds = slices.DeleteFunc([]memory.Kind{memory.KindFact, memory.KindProfile}, func(k memory.Kind) bool {
 		return len(req.Filter.Kinds) > 0 && !slices.Contains(req.Filter.Kinds, k)
@@ -78,6 +81,26 @@ func (r *Retriever) everything(
 		}
 	}
 	return out, nil
+}
+
+// checkSole asks the store whether the one author of what was found is the only person who speaks in the whole scope: a
+// search finds a part of it. If not, nobody is known to be the user by that.
+func (r *Retriever) checkSole(ctx context.Context, scope memory.Scope, q *question) error {
+	if q.sole == "" {
+		return nil
+	}
+	page, err := r.store.List(ctx, scope, memory.List{PageSize: 1, Filter: memory.Filter{
+		Kinds: []memory.Kind{memory.KindFact, memory.KindTurn}, History: true,
+		Where: memory.And{
+			memory.Cmp{Field: memory.FieldTrust, Op: memory.OpEqual, Value: memory.Text(string(memory.TrustUser))},
+			memory.Cmp{Field: memory.FieldAuthor, Op: memory.OpNot, Value: memory.Text(q.sole)},
+			memory.Cmp{Field: memory.FieldAuthor, Op: memory.OpNot, Value: memory.Text("")},
+		},
+	}})
+	if err == nil && len(page.Memories) > 0 {
+		q.sole = ""
+	}
+	return err
 }
 
 // olderBy is how much lower a score in a list of everything is than that of the next newer memory: so little that each

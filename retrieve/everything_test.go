@@ -129,6 +129,22 @@ func TestEverythingOfTwo(t *testing.T) {
 	}
 }
 
+// A search finds a part of what was said: who spoke little is a person too, and the list is not of the other one.
+func TestEverythingOfOneWhoSaidLittle(t *testing.T) {
+	authors := []string{"Chat-9", "Ines"}
+	for range 2000 {
+		authors = append(authors, "Tove")
+	}
+	for _, authors := range [][]string{authors, authors[1:]} {
+		r, scope := speaking(t, authors...)
+		for _, m := range answer(t, r, scope, "What do you know about me?").Matches {
+			if m.Memory.Author == "Tove" && m.Score > 0.99 {
+				t.Fatalf("%s of %s is told of the user", m.Memory.Fact, m.Memory.Author)
+			}
+		}
+	}
+}
+
 // speaking is a retriever over facts that people told, and their scope.
 func speaking(t *testing.T, authors ...string) (*retrieve.Retriever, memory.Scope) {
 	t.Helper()

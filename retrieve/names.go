@@ -10,6 +10,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
+	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -55,7 +56,18 @@ func (q *question) isUser(author string) bool {
 	if author == "" {
 		return false
 	}
-	return q.self && author == q.sole || strings.EqualFold(firstName(author), nameInID(q.user))
+	return q.self && author == q.sole || q.idName != "" && isNamed(author, q.user, q.idName)
+}
+
+// isNamed reports whether an author has the name in an id: the same first name, and the same last one if both have one.
+func isNamed(author, id, name string) bool {
+	words := strings.FieldsFunc(author, isJoint)
+	if len(words) == 0 || !strings.EqualFold(words[0], name) {
+		return false
+	}
+	id, _, _ = strings.Cut(id, "@")
+	parts := strings.FieldsFunc(id, isJoint)
+	return len(words) == 1 || len(parts) == 1 || strings.EqualFold(words[len(words)-1], parts[len(parts)-1])
 }
 
 // firstName is the first word of the name of an author.
@@ -93,7 +105,7 @@ func (q *question) meet(wordings []*wording) (others bool) {
 
 // byID reads a question that names the user by the name in the user's id, if q does; else it returns q.
 func (q *question) byID(wordings []*wording) *question {
-	name := nameInID(q.user)
+	name := q.idName
 	if name == "" || !slices.Contains(q.namesIn(), name) {
 		return q
 	}
@@ -224,7 +236,7 @@ func (q *question) namesIn() (out []string) {
 	for _, w := range strings.FieldsFunc(q.text, func(r rune) bool { return !isNameLetter(r) }) {
 		first, size := utf8.DecodeRuneInString(w)
 		lower := strings.ToLower(w)
-		may := !unicode.IsLower(first) || at < 0 && !articles.Has(before) || !inside && auxiliaries.Has(before)
+		may := !articles.Has(before) && (!unicode.IsLower(first) || at < 0) || !inside && auxiliaries.Has(before)
 		if may && size < len(w) && len(w) <= maxName && !english.QuestionWords.Has(lower) {
 			out = append(out, lower)
 		}
@@ -244,17 +256,24 @@ func speaksOfAsker(words []string, text string) bool {
 }
 
 // statedName returns the name of the question that the user has said to be the user's own; "" if there is none. A name
-// that has changed since is none.
+// that has changed since is none, and so is a word that no search looks for, such as "the".
 func (q *question) statedName(names []string, wordings []*wording) string {
 	for _, w := range wordings {
+		terms := map[int]string{} // names, by the first of their words among the terms
+		for _, name := range names {
+			if words := analyzer.Words(name); len(words) > 0 && slices.Contains(w.terms, words[0]) {
+				terms[slices.Index(w.terms, words[0])] = name
+			}
+		}
 		for _, run := range w.found.Runs {
 			for i := range run {
 				c := &run[i]
-				if !c.Memory.Ended(q.at) && !c.Memory.HoldsFrom().After(q.at) {
-					for _, name := range names {
-						if q.states(c, name) && !q.renamed(&w.found, c.Memory, name) {
-							return name
-						}
+				if c.Memory.Ended(q.at) || c.Memory.HoldsFrom().After(q.at) {
+					continue
+				}
+				for n, count := range c.Freqs {
+					if name := terms[n]; count > 0 && name != "" && q.states(c, name) && !q.renamed(&w.found, c.Memory, name) {
+						return name
 					}
 				}
 			}
@@ -265,8 +284,7 @@ func (q *question) statedName(names []string, wordings []*wording) string {
 
 // states reports whether the user says in a candidate to have a name.
 func (q *question) states(c *memory.Candidate, name string) bool {
-	return c.Length <= full && slices.ContainsFunc(c.Freqs, func(n int) bool { return n > 0 }) &&
-		q.asksOwn(c.Memory) && !c.Memory.IsShared() && statesName(c.Memory, name)
+	return c.Length <= full && q.asksOwn(c.Memory) && !c.Memory.IsShared() && statesName(c.Memory, name)
 }
 
 // renamed reports whether a fact that told a name, and cites a turn, has ended.
@@ -300,7 +318,8 @@ func statesName(m *memory.Memory, name string) bool {
 		may = may || i > 0 && (words[i-1] == "m" || words[i-1] == "am") // "I'm Ann"
 		for _, phrase := range namePhrases {
 			from := i - len(phrase)
-			if from >= 0 && slices.Equal(words[from:i], phrase) && (from == 0 || !denying.Has(words[from-1])) {
+			if from >= 0 && slices.Equal(words[from:i], phrase) && (from == 0 || !denying.Has(words[from-1])) &&
+				standsAsName(m.Fact, name, phrase, words[i+1:]) {
 				return true
 			}
 		}
@@ -317,6 +336,18 @@ func statesName(m *memory.Memory, name string) bool {
 		return !c.Ended && (c.Attribute == "name" || c.Attribute == "form of address") &&
 			slices.Contains(strings.Fields(c.Value), name)
 	})
+}
+
+// standsAsName reports whether a word behind a phrase may be a name: no time behind "me" ("Call me Monday"), no owner
+// ("They call me Bob's sister"), and with a capital in a text with capitals ("I go by bike" has none).
+func standsAsName(text, word string, phrase, after []string) bool {
+	last := phrase[len(phrase)-1]
+	if (last == "me" || last == "moi") && timeWords.words.Has(word) || len(after) > 0 && after[0] == "s" {
+		return false
+	}
+	first, n := utf8.DecodeRuneInString(word)
+	return strings.Contains(text, string(unicode.ToUpper(first))+word[n:]) ||
+		strings.IndexFunc(text, unicode.IsUpper) < 0
 }
 
 // indexFold returns where a text has a word in lower case, in lower case or with a capital; -1 if nowhere.

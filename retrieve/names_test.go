@@ -95,6 +95,9 @@ func TestOtherName(t *testing.T) {
 		{"user_tove", "user", "Which animal does Tove keep?", nil},
 		{"u1", "user", "Which animal does Ines keep?", []string{"AUTHOR: My sister's name is Ines."}},
 		{"u1", "user", "Which animal does Ines keep?", []string{"AUTHOR: Please don't call me Ines."}},
+		{"u1", "user", "Which animal does Ines keep?", []string{"AUTHOR: My friends call me Ines's sister."}},
+		{"u1", "user", "Which animal comes on Monday?", []string{"AUTHOR: Please call me Monday about the rent."}},
+		{"u1", "user", "which animal chewed bike", []string{"AUTHOR: I go by bike to work."}},
 		{"u1", "user", "Which animal does Ines keep?", []string{"bot (agent): My name is Ines."}},
 		{"u1", "user", "Which animal does Ines keep?", []string{"AUTHOR: Did I say that my name is Ines?"}},
 	} {

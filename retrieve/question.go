@@ -18,6 +18,7 @@ type question struct {
 	text    string   // no longer than maxRead
 	terms   []string // analyzed words, distinct
 	user    string   // the user who asks
+	idName  string   // the name in the id of that user; "" for none
 	self    bool     // it speaks of the one who asks
 	spoken  bool     // it does so other than in "tell me"
 	mine    bool     // it is about that user
@@ -50,7 +51,7 @@ const (
 // a zero asOf is now. The location of now is that of who asks: "yesterday" is the day
 // there.
 func readQuestion(text, user string, asOf, now time.Time) *question {
-	q := &question{terms: analyzer.Question(text), user: user, asOf: asOf, at: now}
+	q := &question{terms: analyzer.Question(text), user: user, idName: nameInID(user), asOf: asOf, at: now}
 	if !asOf.IsZero() {
 		q.at = asOf.In(now.Location())
 	}

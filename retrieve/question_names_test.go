@@ -1,6 +1,9 @@
 package retrieve
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // An id is a name if it reads as one, up to its first joint.
 func TestNameInID(t *testing.T) {
@@ -30,6 +33,21 @@ func TestWithI(t *testing.T) {
 	} {
 		if got := withI(c.text, c.name); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// An author is the user of an id if the first names are equal, and the last ones where both have one.
+func TestIsUser(t *testing.T) {
+	for _, c := range []struct {
+		id, author string
+		want       bool
+	}{
+		{"ann.smith", "Ann Smith", true}, {"ann.smith", "Ann", true}, {"ann", "Ann Smith", true}, {"ann.smith", "Ann B. Smith", true},
+		{"ann.smith@example.com", "Ann Smith", true}, {"ann.smith", "Ann Jones", false}, {"conv-26", " Bob", false}, {"ann", "Bob", false},
+	} {
+		if got := readQuestion("Who am I?", c.id, time.Time{}, time.Time{}).isUser(c.author); got != c.want {
+			t.Errorf("%s of %s: %v", c.author, c.id, got)
 		}
 	}
 }
