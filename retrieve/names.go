@@ -272,7 +272,8 @@ func (q *question) statedName(names []string, wordings []*wording) string {
 					continue
 				}
 				for n, count := range c.Freqs {
-					if name := terms[n]; count > 0 && name != "" && q.states(c, name) && !q.renamed(&w.found, c.Memory, name) {
+					name := terms[n]
+					if count > 0 && name != "" && q.states(c, name) && !q.renamed(&w.found, c.Memory, name) {
 						return name
 					}
 				}
