@@ -19,6 +19,7 @@ var (
 	tenseless    = tables.Words("tenseless")
 	detours      = tables.Words("detours")
 	arrangements = tables.Words("arrangements")
+	rearranged   = tables.Words("rearranged")
 	relatives    = tables.Words("relatives")
 	calendarSpan = tables.Words("calendar-spans")
 	countWords   = tables.Words("count-words")

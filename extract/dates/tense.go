@@ -53,6 +53,10 @@ func direction(ws english.Words, from, i int) (inPast, sure bool) {
 	if nearest == past && !tellPast.Has(ws[verb].Text) && ws.Any(arrangements) {
 		sure = false
 	}
+	if verb >= date && nearest == past && (rearranged.Has(ws[verb].Text) || rearranged.Has(ws.At(verb+1))) &&
+		!ws[:date].Has("i") && !ws[:date].Has("we") {
+		sure = false // "the concert on Friday sold out" may be of a Friday to come
+	}
 	return nearest == past, sure
 }
 

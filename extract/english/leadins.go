@@ -47,7 +47,7 @@ func addressEnd(ws Words, i int) int {
 		if statementStarts.Has(ws[j].Text) {
 			return 0
 		}
-		if ws[j].Stop != 0 && ws[j].Upper && ws[j].Stop != '\'' {
+		if ws[j].Upper && ws[j].Stop != 0 && !strings.ContainsRune("'\"”’", ws[j].Stop) { // no title: "Oh, "Suits" is"
 			return j + 1
 		}
 	}

@@ -120,7 +120,7 @@ func appendSentences(out []string, line string) []string {
 				i += n - 1
 			}
 		}
-		if !abbreviated(line[max(start, end-16):end]) && parted(line, end) {
+		if !abbreviated(line[max(start, end-16):end]) && !initials(line, start, end) && parted(line, end) {
 			cut(end)
 		}
 	}
@@ -185,6 +185,19 @@ func abbreviated(s string) bool {
 	}
 	// A single capital is an initial ("J. Smith"), but "I." is not.
 	return abbreviations.Has(strings.ToLower(s)) || len(s) == 1 && s >= "A" && s <= "Z" && s != "I"
+}
+
+// initialsAtEnd matches the initials of a name at the end of a text: "J.K. ", "J.R.R. ".
+var initialsAtEnd = regexp.MustCompile(`(?:^|[\s("“'/])(?:[A-Z]\.){2,4} *$`)
+
+// initials reports whether line[start:end] ends in initials of the name that goes on behind them: "J.K. Rowling". "The
+// U.S. My aunt" has two sentences, as a word such as "my" is no name.
+func initials(line string, start, end int) bool {
+	if end == len(line) || !initialsAtEnd.MatchString(line[max(start, end-16):end]) {
+		return false
+	}
+	next := Split(line[end:min(len(line), end+32)])
+	return len(next) > 0 && next[0].Upper && !StopWords.Has(next[0].Text)
 }
 
 // quoteState follows quotation marks from one sentence of a line to the next. A sentence that begins inside them has

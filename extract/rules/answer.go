@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,10 +57,34 @@ func (q *question) answered(answer english.Words) topics {
 		return none
 	}
 	t := statement(said)
+	if q.words.Content() == 0 || !noOrYes.Has(answer[0].Text) && q.missed(answer[i:]) {
+		return none
+	}
 	if t == none && q.words.Any(lifeQuestions) && !said.Any(english.TalkVerbs) {
 		t = details
 	}
 	return t
+}
+
+// missed reports whether an answer is a sentence of its own that speaks of something else: it has a subject and a verb,
+// and none of the words of q, nor a pronoun for one. "What's your name?" "Law fascinates me".
+func (q *question) missed(answer english.Words) bool {
+	first := answer.At(0)
+	c := newClause(answer)
+	_, mine := c.subject()
+	of := c.verbOfOther() > 0 || english.Articles.Has(first) && (answer.Has("me") || answer.Has("us"))
+	if !mine && !of || english.Prepositions.Has(first) || strings.HasSuffix(first, "ing") || english.Deictic.Has(first) ||
+		q.words.Any(lifeQuestions) {
+		return false
+	}
+	for k := range answer {
+		if w := answer[k].Text; !english.StopWords.Has(w) && slices.ContainsFunc(q.words, func(of english.Word) bool {
+			return strings.TrimSuffix(of.Text, "s") == strings.TrimSuffix(w, "s")
+		}) {
+			return false
+		}
+	}
+	return !answer.Any(leaning)
 }
 
 // explains reports whether q says by itself what it asks, and what the words of s before end lean on. "Do you work

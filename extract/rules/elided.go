@@ -51,8 +51,11 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		return spoken("i", "am"), heavy > 1
 	case elidedTastes.Has(w):
 		return spoken("i"), heavy > 1 || english.Pronouns.Has(next) && heavy > 0
+	case beginsEvent(w) && (i > 0 || c.anchored(i)):
+		return spoken("i"), true
 	case beginsEvent(w):
-		return spoken("i"), i > 0 || c.anchored(i) || heavy > 2
+		// "Spread the butter on the bread" is a step of a recipe, and "Grilled with lemon – that's a meal" is praise.
+		return spoken("i"), heavy > 2 && !bareSteps.Has(w) && !c.judgedBehind(i)
 	case c.ownedBare(i):
 		return spoken("my"), true
 	case c.beginsActivity(i):
@@ -148,7 +151,29 @@ func (c *clause) finiteWithin(i, n int) bool {
 func (c *clause) beginsActivity(i int) bool {
 	w := c.at(i)
 	return strings.HasSuffix(w, "ing") && !english.Moods.Has(w) && !notGerunds.Has(w) && !english.Evaluative.Has(w) &&
-		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14) && !c.gerundRules(i)
+		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14) && !c.gerundRules(i) && !c.judgedBehind(i)
+}
+
+// judgedBehind reports whether the words from i on are only judged behind a mark, so that they are the subject and not
+// something that the speaker does: "Seeing them smile – it's a win!", "Studying and working too – impressive!". In
+// "Researching schools – it's been a dream to teach" the judgement is of something else.
+func (c *clause) judgedBehind(i int) bool {
+	r := references{c.words, 0}
+	for j := i + 2; j < len(c.words); j++ {
+		if !strings.ContainsRune("–—-,.", c.words[j-1].Stop) || c.words[j-1].Stop == 0 {
+			continue
+		}
+		w, be := c.at(j), c.at(j+1)
+		if praise.Has(w) {
+			return true
+		}
+		// "It" behind an event is often its object: "Joined a gym, it's in a cellar".
+		points := w == "that" || w == known || (w == "it" || w == "this") && strings.HasSuffix(c.at(i), "ing")
+		if points && (be == "is" || be == "was") && !(w == "it" && r.emptyIt(j)) {
+			return !c.words[i:j].Any(firstPerson)
+		}
+	}
+	return false
 }
 
 // praises reports whether a taste at i, which has no subject, is of what somebody shows: "Love the tattoo!".

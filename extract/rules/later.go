@@ -15,7 +15,7 @@ import (
 // topics.
 func findStatement(ws english.Words, i int) (int, topics) {
 	t := statement(ws[i:])
-	if t != none || hypothetical.Found(ws[i:]) {
+	if t != none || hypothetical.Found(ws[i:]) || conditions.Match(ws, i) > 0 {
 		return i, t
 	}
 	// "Don't want to talk of it, but I lost my job" and "End of an era, we sold the car" ask for nothing.
@@ -35,6 +35,8 @@ func findStatement(ws english.Words, i int) (int, topics) {
 				from := i + markedStart(ws[i:j-1]) // behind "ugh,"
 				switch pair := ws[k].Text == "i" && ws[j-1].Text == "and" && ws[j-1].Stop == 0; {
 				case canonical.Bounds(ws[from:k]), // "For work, my email is…"
+					conditions.Match(ws, from) > 0,                  // "The pay is low; if they raise it, I stay"
+					whenever(ws[from:k]),                            // "On days when my back hurts, I swim"
 					pair && from < j-1 && halfSubject(ws[from:j-1]): // "My band and I split up"
 					return from, t
 				}
@@ -43,6 +45,11 @@ func findStatement(ws english.Words, i int) (int, topics) {
 		}
 	}
 	return i, none
+}
+
+// whenever reports whether ws, before a statement, says on which occasions it holds: "on days when my back hurts,".
+func whenever(ws english.Words) bool {
+	return english.Prepositions.Has(ws[0].Text) && ws[:min(len(ws), maxPairSubject+1)].Has("when")
 }
 
 // markedStart is where the last part of ws begins, behind a mark before its last word: at "for" of "ugh, for work,".
@@ -110,7 +117,7 @@ func leadLabel(ws english.Words) bool {
 		return false
 	}
 	return len(ws) <= maxLeadLabel && ws[len(ws)-1].Stop == ':' && !ws.Any(textLabels) && !ws.Any(english.TaskWords) &&
-		!ws.Any(pasteVerbs) && !ws.Any(reporting) && !ws.Any(makeBelieve)
+		!ws.Any(pasteVerbs) && !ws.Any(reporting) && !ws.Any(makeBelieve) && !ws.Any(denials) // "Not true: I'm vegan"
 }
 
 // joint reports whether a clause may begin behind the word before it: not in the middle of one, and not behind a

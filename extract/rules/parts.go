@@ -15,7 +15,8 @@ import (
 // takeApart finds the statements of ws, the words of s without what leads into them, if they are to be facts of their
 // own. A statement that no rule knows is kept if it is a claim.
 func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
-	if len(ws) == 0 || s.topics == none && (imperative(ws[0].Text) || hypothetical.Found(ws)) {
+	if len(ws) == 0 || s.topics == none &&
+		(imperative(ws[0].Text) || hypothetical.Found(ws) || conditions.Match(ws, 0) > 0) {
 		return
 	}
 	list := ownClauses(ws)
@@ -32,7 +33,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		} else {
 			p.end = withBracket(s.text, p.start, p.end)
 		}
-		p.start = startWith(ws, &cl, p.start)
+		p.start = withQuote(p.text, startWith(ws, &cl, p.start))
 		p.subject, subject = subjectsOf(said, subject, cl.Shared)
 		full := join(p.subject, said)
 		form := canonical.OfWords(p.statement())
@@ -198,7 +199,8 @@ func ownClauses(ws english.Words) []english.Clause {
 	}
 	for _, cl := range list[1:] {
 		before := ws[:cl.From]
-		if before[len(before)-1].Stop == ':' && (before.Any(textLabels) || before.Any(reporting)) || said(before) {
+		label := before[len(before)-1].Stop == ':'
+		if label && (before.Any(textLabels) || before.Any(reporting) || before.Any(denials)) || said(before) {
 			return nil
 		}
 	}

@@ -196,7 +196,7 @@ func (s *sentence) keep(i, end int, r *request) {
 	if s.topics&instruction == 0 && secrets.Found(s.words) {
 		s.topics, s.told, s.leans = none, none, false // nor does a secret join the fact before it
 	}
-	s.start, s.end = kept[0].Start, kept[len(kept)-1].End
+	s.start, s.end = withQuote(s.text, kept[0].Start), kept[len(kept)-1].End
 	// "Could you remember that I'm diabetic?" leaves a statement.
 	if end == len(s.words) && !s.question && s.end < len(s.text) {
 		s.end = trimEnd(s.text, s.end)
@@ -254,6 +254,19 @@ func withBracket(text string, start, end int) int {
 		end++
 	}
 	return end
+}
+
+// withQuote is start, or where the quotation mark before it is, if that opens a quotation which ends behind start:
+// "“Friends” is on my list".
+func withQuote(text string, start int) int {
+	before := text[:start]
+	switch {
+	case strings.HasSuffix(before, "“") && strings.Contains(text[start:], "”"):
+		return start - len("“")
+	case strings.HasSuffix(before, `"`) && strings.Count(before, `"`)%2 == 1 && strings.Contains(text[start:], `"`):
+		return start - 1
+	}
+	return start
 }
 
 // announcesPaste reports whether a sentence hands over a text to work on, which then follows: "Translate this to

@@ -66,7 +66,8 @@ func withoutRemarks(ws english.Words, from, end int) int {
 		if !strings.ContainsRune(",;–—-(.!", ws[i-1].Stop) || ws[i-1].Stop == 0 {
 			continue
 		}
-		if !remark(ws[i:end]) {
+		judged := praise.Has(ws[i].Text) || ws[i].Text == "that" || ws[i].Text == "it"
+		if !remark(ws[i:end]) || judged && strings.HasSuffix(ws[from].Text, "ing") { // see judgedBehind
 			return end
 		}
 		end = i
