@@ -73,8 +73,8 @@ func (q *question) missed(answer english.Words) bool {
 	c := newClause(answer)
 	_, mine := c.subject()
 	of := c.verbOfOther() > 0 || english.Articles.Has(first) && (answer.Has("me") || answer.Has("us"))
-	if !mine && !of || english.Prepositions.Has(first) || strings.HasSuffix(first, "ing") || english.Deictic.Has(first) ||
-		q.words.Any(lifeQuestions) {
+	if !mine && !of || english.Prepositions.Has(first) || strings.HasSuffix(first, "ing") ||
+		english.Deictic.Has(first) || q.words.Any(lifeQuestions) {
 		return false
 	}
 	for k := range answer {

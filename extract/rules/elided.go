@@ -51,11 +51,8 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		return spoken("i", "am"), heavy > 1
 	case elidedTastes.Has(w):
 		return spoken("i"), heavy > 1 || english.Pronouns.Has(next) && heavy > 0
-	case beginsEvent(w) && (i > 0 || c.anchored(i)):
-		return spoken("i"), true
 	case beginsEvent(w):
-		// "Spread the butter on the bread" is a step of a recipe, and "Grilled with lemon – that's a meal" is praise.
-		return spoken("i"), heavy > 2 && !bareSteps.Has(w) && !c.judgedBehind(i)
+		return spoken("i"), c.tellsEvent(i)
 	case c.ownedBare(i):
 		return spoken("my"), true
 	case c.beginsActivity(i):
@@ -152,6 +149,13 @@ func (c *clause) beginsActivity(i int) bool {
 	w := c.at(i)
 	return strings.HasSuffix(w, "ing") && !english.Moods.Has(w) && !notGerunds.Has(w) && !english.Evaluative.Has(w) &&
 		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14) && !c.gerundRules(i) && !c.judgedBehind(i)
+}
+
+// tellsEvent reports whether a sentence with the event at i and no subject is of the speaker. "Spread the butter on the
+// bread" is a step of a recipe, and "Grilled with lemon – that's a meal" is praise.
+func (c *clause) tellsEvent(i int) bool {
+	heavy, _ := weight(c.words[i:])
+	return i > 0 || c.anchored(i) || heavy > 2 && !bareSteps.Has(c.at(i)) && !c.judgedBehind(i)
 }
 
 // judgedBehind reports whether the words from i on are only judged behind a mark, so that they are the subject and not

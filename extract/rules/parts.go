@@ -15,8 +15,7 @@ import (
 // takeApart finds the statements of ws, the words of s without what leads into them, if they are to be facts of their
 // own. A statement that no rule knows is kept if it is a claim.
 func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
-	if len(ws) == 0 || s.topics == none &&
-		(imperative(ws[0].Text) || hypothetical.Found(ws) || conditions.Match(ws, 0) > 0) {
+	if len(ws) == 0 || s.topics == none && supposes(ws) {
 		return
 	}
 	list := ownClauses(ws)
@@ -74,6 +73,11 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// supposes reports whether ws asks for something, or says what holds only if something else does.
+func supposes(ws english.Words) bool {
+	return imperative(ws[0].Text) || hypothetical.Found(ws) || conditions.Match(ws, 0) > 0
 }
 
 // partTopics are the topics of a statement full, of which core is what stands before its first mark. A statement that
