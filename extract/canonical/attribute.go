@@ -74,6 +74,12 @@ func (c *claim) statement() reading {
 	if ws.StartWith("home", "is") && len(ws) > 2 {
 		return c.home(ws[2:], true)
 	}
+	if ws.StartWith("home", "for", "me", "is") || ws.StartWith("home", "for", "us", "is") {
+		return c.home(ws[4:], false)
+	}
+	if n := len(ws); n > 3 && c.capital(ws[0]) && ws[n-3:].StartWith("is", "my", "home") {
+		return c.home(ws[:n-3], false)
+	}
 	if name := c.named(ws); name != "" {
 		return c.predicate(owner(name), ws[1:])
 	}

@@ -82,6 +82,9 @@ func (c *Claim) changesValue(o *Claim) bool {
 			return false // "after that hike I'm 80"
 		}
 	}
+	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
+		return false // "García" of "José García López"
+	}
 	// Two phone numbers are of no size.
 	sized := strings.Contains(" "+c.Attribute, " one ") && !strings.HasSuffix(c.Attribute, " phone")
 	if sized && !near(c.Value, o.Value) {
@@ -227,7 +230,7 @@ func (c *Claim) ofActivity() bool { return strings.Contains(" "+c.Attribute, " "
 func (c *Claim) Listed() bool {
 	a := " " + c.Attribute
 	return strings.Contains(a, " habit ") || strings.Contains(a, " has ") || strings.Contains(a, " taste of ") ||
-		strings.Contains(a, " goal of ")
+		strings.Contains(a, " goal of ") || strings.Contains(a, " "+choiceAttribute)
 }
 
 // dates gives claims the time that stood behind their statement.

@@ -60,7 +60,8 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims, themes = withValues(vetoed(withRank(withFramed(claims, c.framed(all)), all), all)), c.themes(all)
+	claims = withRank(withLastName(withFramed(claims, c.framed(all))), all)
+	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(claims, all))
 	if len(list) == 1 && !c.reach.fleeting {
 		ws := list[0].words

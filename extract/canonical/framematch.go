@@ -42,6 +42,10 @@ var (
 	phraseEnds    = frameTables.Words("phrase-ends")
 	kin           = frameTables.Words("kin")
 	served        = frameTables.Words("served")
+	fromNow       = frameTables.Words("from-now")
+	fixed         = frameTables.Words("fixed")
+	oneAhead      = frameTables.Words("one-ahead")
+	children      = frameTables.Words("children")
 )
 
 // slots are the values that a match of a frame has read, by the name of the slot. A thing
@@ -131,6 +135,11 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 		return one(tradeOf(ws, rest, false))
 	case "trade":
 		return one(tradeOf(ws, rest, true))
+	case "title":
+		if rest.At(0) == "of" || tradeOf(ws, rest, false) == "" {
+			return nil // "head of the quiz team"
+		}
+		return one(withoutArticle(ws).String())
 	case "field":
 		// The last word counts: "hotel marketing".
 		if !fields.Has(ws[len(ws)-1].Text) || len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {

@@ -21,11 +21,13 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	c.dwelling = all.Any(dwellings)
 	changed := c.changed || all.Has("new")
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
-	out = append(out, c.presupposed(all)...)
+	out = append(append(out, c.presupposed(all)...), c.outAndIn(all)...)
+	out = append(out, c.newly(all)...)
 	speaker, known := owner(""), false
 	list := segments(all)
 	for i, s := range list {
 		o, ws, ok := c.frameSubject(s.words, i == 0)
+		out = append(append(out, c.choices(s.words)...), c.left(s.words)...)
 		if s.words.At(0) != "if" {
 			out = append(append(out, c.former(s.words)...), append(c.counted(s.words), countNow(all, s.words)...)...)
 		}
@@ -58,7 +60,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			out = append(out, c.nouns(all, s.from, s.to, v.owner == "")...)
 		}
 	}
-	return out
+	return ahead(out)
 }
 
 // verbPhraseOf is what the words of the clause list[i] say of its verb.
@@ -170,7 +172,7 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
-			if f.ofOther(s, ws[i:i+n]) {
+			if f.ofOther(s, ws[i:i+n]) || len(s["other"]) > 0 && f.ended && forOneThing(ws[i+n:]) {
 				continue
 			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))
@@ -190,22 +192,6 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 		}
 	}
 	return out
-}
-
-// ofOther reports whether what a frame matched is of another home, work or thing than the speaker's own: "moved the
-// piano to Rome", "got a weekend job at Bosch", "raised the rent of the neighbors".
-func (f *frame) ofOther(s slots, ws english.Words) bool {
-	if f.attribute == "home" {
-		return ofThingMoved(ws)
-	}
-	if f.attribute == "employer" && ws.Any(sideJobs) {
-		return true
-	}
-	if !strings.HasPrefix(f.attribute, "dose of ") || len(s["thing"]) == 0 || !ws.Has("of") {
-		return false
-	}
-	_, one := singles[s["thing"][0]]
-	return one
 }
 
 // unchange takes back that the claims of a state tell of a change, if more than a time follows: "these days I carry a
@@ -281,6 +267,12 @@ func (f *frame) shared() bool {
 // isBounded reports whether what follows a statement bounds it: "this week", "tomorrow",
 // or belongs to it, so that it says something else: "married to my job".
 func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
+	return c.endsOtherwise(v, f, rest) || c.goesOnBounded(v, f, withoutFromNow(rest))
+}
+
+// endsOtherwise reports whether what follows an end names another thing that ends, or makes the statement one of the
+// past.
+func (c *claim) endsOtherwise(v *verbPhrase, f *frame, rest english.Words) bool {
 	// "Have lived in Porto" tells of the past unless a span follows that reaches the present.
 	if v.perfect && !f.event && !v.be && !slices.Contains(f.tokens[0].words, "be") && !rest.Any(spanning) {
 		return true
@@ -291,9 +283,22 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	if f.takesName() && len(rest) > 0 && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {
 		return true // "took my husband's name off the list", "took my husband's name badge"
 	}
+	return strings.HasPrefix(f.attribute, "marital") && rest.At(0) == "of" // "a couple of idiots"
+}
+
+// withoutFromNow is rest, nil for a time from which on a statement holds already: "as of last night".
+func withoutFromNow(rest english.Words) english.Words {
+	if rest.StartWith("as", "of") && fromNow.Has(rest.At(2)) {
+		return nil
+	}
+	return rest
+}
+
+// goesOnBounded reports whether a list, a clause that depends or a word of time or place bounds a statement.
+func (c *claim) goesOnBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	// A list has more than one value, and so no single one that another takes the place of.
 	status := strings.HasPrefix(f.attribute, "marital")
-	if v.bounded || len(rest) == 0 && v.listed && !f.event {
+	if v.bounded || len(rest) == 0 && v.listed && !f.event && !status {
 		return true
 	}
 	if len(rest) > 0 && f.closed() && !(status && called.Has(rest[0].Text)) && !ends(rest[0]) && !c.capital(rest[0]) &&
@@ -301,11 +306,6 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 		return true
 	}
 	return status && c.bindsTo(rest) || v.meets(f, rest) || f.partsForAWhile(rest) || v.boundedBy(f, rest)
-}
-
-// takesName reports whether a frame tells of the name of somebody else that the speaker takes.
-func (f *frame) takesName() bool {
-	return f.ended && strings.HasSuffix(f.attribute, "name") && slices.Contains(f.tokens[0].words, "take")
 }
 
 // bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
@@ -412,7 +412,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 		for _, thing := range names {
 			for _, attribute := range attributesOfThing(before, thing, f.ended) {
 				claim := Claim{Attribute: v.owner.attribute(attribute + after), Ended: f.ended}
-				claim.Value = f.valueOf(attribute)
+				claim.Value, claim.Changed = f.valueOf(attribute), f.tellsOne(before)
 				claim.Loose = !f.event && before == "goal of "
 				if f.ended && after != "" {
 					claim.Value = "" // "we renamed the dog"
@@ -449,6 +449,9 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended && !siblings,
 	}}
 }
+
+// tellsOne reports whether a frame tells that one of several is left: "down to one car".
+func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" && before == "count " }
 
 // things are the names of the thing in a slot.
 func (s slots) things(slot string) []string {

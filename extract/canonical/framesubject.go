@@ -61,6 +61,10 @@ func segments(all english.Words) (out []segment) {
 			depends = depends || dependent.Has(ws[0].Text)
 			ws = ws[1:]
 		}
+		if depends = depends || len(ws) == 0; !depends && len(ws) > 2 && ws[0].Text == "meaning" && start > 0 &&
+			stopsClause(all[start-1].Stop) {
+			ws = ws[1:] // ", meaning we're down to one car"
+		}
 		if len(ws) > 0 && !depends && (last || all[i+1].Text != "?") {
 			ws = ws[min(english.SkipLeads(ws), len(ws)-1):]
 			next := all.At(i + 1)

@@ -90,7 +90,7 @@ func (c *claim) byOther(ws english.Words) []Claim {
 // 12 June", "the wedding has been moved to 9 June", "my locker is 14".
 func (c *claim) appointed(ws english.Words) []Claim {
 	changed := tellsChange(ws)
-	if w := ws.At(0); w != "my" && w != "our" && w != "the" || ws.Any(uncertain) || ws.Any(negations) {
+	if w := ws.At(0); w != "my" && w != "our" && w != "the" || doubted(ws) || ws.Any(negations) {
 		return nil
 	}
 	// "The locker is 14" may be anybody's; a day of "the wedding" hardly is.
@@ -111,7 +111,7 @@ func (c *claim) appointed(ws english.Words) []Claim {
 		name := strings.TrimPrefix(names[0], "old ")
 		rest := ws[k+max(1, n):]
 		timed := rest
-		for len(timed) > 1 && (toValue.Has(timed[0].Text) || timed[0].Text == "for") {
+		for len(timed) > 1 && (toValue.Has(timed[0].Text) || timed[0].Text == "for" || fixed.Has(timed[0].Text)) {
 			timed = timed[1:]
 		}
 		for m := min(len(timed), maxSlotWords); m > 0; m-- {
@@ -132,6 +132,35 @@ func (c *claim) appointed(ws english.Words) []Claim {
 		return nil
 	}
 	return nil
+}
+
+// doubted reports whether a word of ws makes it uncertain. Beside a number "may" is the month.
+func doubted(ws english.Words) bool {
+	for i, w := range ws {
+		month := w.Text == "may" && (english.StartsWithDigit(ws.At(i-1)) || english.StartsWithDigit(ws.At(i+1)))
+		if uncertain.Has(w.Text) && !month {
+			return true
+		}
+	}
+	return false
+}
+
+// ahead adds the day of "surgery" to that of "knee surgery", as people say "my surgery" once it is known which.
+func ahead(claims []Claim) []Claim {
+	for _, cl := range claims {
+		name, found := strings.CutPrefix(cl.Attribute, "date of ")
+		head := lastWord(name)
+		if !found || cl.Ended || !oneAhead.Has(head) {
+			continue
+		}
+		any := cl
+		any.Attribute = "date of any " + head
+		if name != head {
+			any.Several, any.Loose, any.Changed = true, true, false
+		}
+		claims = append(claims, any)
+	}
+	return claims
 }
 
 // People name the programs and firms that they depend on with a thing of theirs as the subject, and later what they
@@ -268,6 +297,9 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 		}
 		for n := min(len(rest), maxSlotWords); n > 0; n-- {
 			names := c.thingNames(rest[:n], rest[n:])
+			if len(names) > 0 && forOneThing(rest[n:]) {
+				return nil
+			}
 			for _, name := range names {
 				for _, attribute := range attributesOfThing("of ", name, true) {
 					value := (&frame{}).valueOf(attribute)
@@ -388,7 +420,13 @@ func (c *Claim) makesNow(all, before, rest english.Words) bool {
 // countsOurs reports whether the words around a number leave what is counted the speaker's: "there are only three cats
 // left" may be said of a shelter, "that leaves us three cats" is not.
 func countsOurs(ws, rest english.Words) bool {
-	return onlyOf(rest, keptBy) && (ws.Any(speakersOwn) || ws.Any(atHome))
+	return onlyOf(rest, keptBy) && (ws.Any(speakersOwn) || ws.Any(atHome) || inHouse(ws, rest))
+}
+
+// inHouse reports whether things or pets, of the number before rest, are those in the house. Children may be out.
+func inHouse(ws, rest english.Words) bool {
+	noun := singular(ws.At(len(ws) - len(rest) - 1))
+	return rest.StartWith("in", "the") && dwellings.Has(rest.At(2)) && !persons.Has(noun) && !children.Has(noun)
 }
 
 // onlyOf reports whether all words of ws up to its first mark are in s.

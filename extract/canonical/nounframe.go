@@ -37,6 +37,7 @@ var (
 	toValue        = frameTables.Words("to-value")
 	ownWords       = frameTables.Words("own-words")
 	replacing      = frameTables.Words("replacing")
+	miswriting     = frameTables.Words("miswriting")
 )
 
 // nouns gives the claims of a clause of a fact that names a thing of which the speaker has
@@ -188,7 +189,8 @@ func mentionOf(all english.Words, i int) mention {
 	m.own = m.own || front
 	m.mine = k < i && (all[k].Text == "my" || all[k].Text == "our")
 	m.begins = k == 0 || front || english.SkipLeads(all[:k]) == k
-	m.switched = replacing.Has(before) || (before == "a" || before == "an") && replacing.Has(all.At(k-2))
+	m.switched = replacing.Has(before) || miswriting.Has(before) || (before == "a" || before == "an") &&
+		replacing.Has(all.At(k-2))
 	return m
 }
 

@@ -62,6 +62,9 @@ func (f *Form) endsAnother(o *Form, c *Claim) bool {
 	if c.ofActivity() {
 		return false // its attribute has all words that tell it apart
 	}
+	if strings.HasPrefix(c.Attribute, choiceAttribute) {
+		return false // it names the thing in full, and its circumstances
+	}
 	met, attribute, taste := false, strings.Fields(c.Attribute), strings.Contains(c.Attribute, "taste of ")
 	for i := range f.themes {
 		t := &f.themes[i]

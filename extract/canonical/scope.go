@@ -69,6 +69,9 @@ func (r reach) bound(claims []Claim) []Claim {
 // within reports whether what is bounded as c is may take the place of what is bounded as o is. A statement without a
 // bound leaves one with a bound, unless it tells of a change or of an end.
 func (c *Claim) within(o *Claim) bool {
+	if strings.HasPrefix(c.Attribute, choiceAttribute) {
+		return c.Ended && c.inCircumstances(o) // what is told of a choice later leaves the change as it was
+	}
 	return c.scope == o.scope || c.scope == "" && (c.Ended || c.Changed)
 }
 

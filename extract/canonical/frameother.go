@@ -1,0 +1,52 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A frame finds a verb and its things, and the same words may be said of another thing than the speaker's own, or of
+// one of several. What is read so would end what still holds, so it is left out.
+
+// ofOther reports whether what a frame matched is of another home, work or thing than the speaker's own: "moved the
+// piano to Rome", "got a weekend job at Bosch", "raised the rent of the neighbors".
+func (f *frame) ofOther(s slots, ws english.Words) bool {
+	if f.attribute == "home" {
+		return ofThingMoved(ws)
+	}
+	if f.attribute == "employer" && ws.Any(sideJobs) {
+		return true
+	}
+	if len(s["other"]) > 0 && movesThing(ws) {
+		return true
+	}
+	if !strings.HasPrefix(f.attribute, "dose of ") || len(s["thing"]) == 0 || !ws.Has("of") {
+		return false
+	}
+	_, one := singles[s["thing"][0]]
+	return one
+}
+
+// movesThing reports whether a thing of the speaker's stands before what it was changed from: "moved our house
+// insurance from Allianz to Axa" leaves the car's. A choice knows what it is for.
+func movesThing(ws english.Words) bool {
+	for i := 1; i < len(ws) && ws[i].Text != "from"; i++ {
+		if (possessives.Has(ws[i].Text) || english.Articles.Has(ws[i].Text)) && ws.Has("from") {
+			return true
+		}
+	}
+	return false
+}
+
+// forOneThing reports whether a change goes on with what it is for: "instead of spelt flour for the pizza".
+func forOneThing(rest english.Words) bool {
+	return rest.At(0) == "for" && len(rest) > 2 && inAny(rest[1].Text, english.Articles, possessives) &&
+		!namesSpan(rest[1:])
+}
+
+// takesName reports whether a frame tells of the name of somebody else that the speaker takes.
+func (f *frame) takesName() bool {
+	return f.ended && strings.HasSuffix(f.attribute, "name") && slices.Contains(f.tokens[0].words, "take")
+}

@@ -1,0 +1,305 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A change often names what it leaves: "I switched from Sublime Text to Helix", "oat milk instead of cow's milk",
+// "Brooks are out, Hokas are in". The older statement says in any words what the speaker had chosen: "My editor is
+// Sublime Text", "I put cow's milk in my coffee", "Our electricity comes from Enpower". A choice is the attribute that
+// both share: a loose claim of what somebody has chosen, which only a change that names it ends.
+//
+// Both must name the same thing in full, and the change must be of no other circumstance: who has "oat milk in my tea
+// instead of cow's milk" says nothing of the coffee. What is not chosen, such as a mother tongue, a home or what
+// somebody is allergic to, is no choice.
+
+// choiceAttribute begins the attribute of what somebody has chosen.
+const choiceAttribute = "choice of "
+
+var (
+	suppliedBy  = frameTables.Phrases("supplied-by")
+	swapping    = frameTables.Phrases("swapping")
+	choiceLinks = frameTables.Words("choice-links")
+	unchosen    = frameTables.Words("unchosen")
+	givenNouns  = frameTables.Words("given-nouns")
+	movingOver  = frameTables.Words("moving-over")
+	swapLinks   = frameTables.Words("swap-links")
+	swapBounds  = frameTables.Words("swap-bounds")
+	othersOwn   = frameTables.Words("others-own")
+	causes      = frameTables.Words("causes")
+)
+
+// How an older statement names a choice:
+//
+//   - the object of a verb of the speaker's, without a determiner: "I put cow's milk in my coffee";
+//   - the name behind such an object: "I wash my hair with Pantene";
+//   - the name that a thing of the speaker's is or comes from: "Our electricity comes from Enpower".
+//
+// A town, a language, a person with a name and a day are none of these.
+
+// choices are what a clause tells that the speaker has chosen, each with its circumstances.
+func (c *claim) choices(ws english.Words) []Claim {
+	if ws.Any(negations) || ws.Any(uncertain) || ws.Any(othersOwn) || len(ws) < 3 {
+		return nil
+	}
+	switch ws[0].Text {
+	case "i", "we":
+		return c.chosenBy(ws)
+	case "my", "our":
+		return c.chosenThing(ws)
+	}
+	return nil
+}
+
+// chosenBy reads "I put cow's milk in my coffee" and "I plan my week in Todoist": the object, or the name behind it.
+func (c *claim) chosenBy(ws english.Words) []Claim {
+	verb := 1
+	for verb+1 < len(ws) && (english.Adverbs.Has(ws[verb].Text) || frontAdverbs.Has(ws[verb].Text)) {
+		verb++
+	}
+	w := ws[verb].Text
+	if english.Past(w) && !bothTenses(w) || verb+1 >= len(ws) || inAny(w, unchosen, english.Auxiliaries) ||
+		english.StopWords.Has(w) && w != "get" && w != "take" || endsInIng(w) || w == "have" {
+		return nil
+	}
+	rest := ws[verb+1:]
+	for n := min(len(rest), maxSlotWords); n > 0; n-- {
+		if !english.Articles.Has(rest[0].Text) && !possessives.Has(rest[0].Text) && c.namesChoice(rest[:n], rest[n:]) {
+			return c.choice(rest[:n], ws[verb+1+n:])
+		}
+	}
+	for i := range rest {
+		if !choiceLinks.Has(rest[i].Text) || i+1 == len(rest) {
+			continue
+		}
+		for n := min(len(rest)-i-1, maxSlotWords); n > 0; n-- {
+			v := rest[i+1 : i+1+n]
+			if (c.capital(v[0]) || rest[i].Text == "with") && !inAny(v[0].Text, possessives, english.Articles) &&
+				c.namesChoice(v, rest[i+1+n:]) {
+				return c.choice(v, append(rest[:i:i], rest[i+1+n:]...))
+			}
+		}
+	}
+	return nil
+}
+
+// chosenThing reads "My editor is Sublime Text" and "Our electricity comes from Enpower".
+func (c *claim) chosenThing(ws english.Words) []Claim {
+	for k := 2; k < min(len(ws)-1, maxNounWords); k++ {
+		if stopsClause(ws[k-1].Stop) || strings.HasSuffix(ws[k-1].Text, "'s") {
+			return nil
+		}
+		n := suppliedBy.Match(ws, k)
+		if n == 0 && isBe(ws[k].Text) {
+			n = 1
+		}
+		if n == 0 || k+n >= len(ws) {
+			continue
+		}
+		if ws[1:k].Any(givenNouns) || relation(ws[1].Text) != "" || persons.Has(singular(ws[k-1].Text)) {
+			return nil
+		}
+		rest := ws[k+n:]
+		for m := min(len(rest), maxSlotWords); m > 0; m-- {
+			if c.capital(rest[0]) && c.namesChoice(rest[:m], rest[m:]) {
+				return c.choice(rest[:m], append(ws[1:k:k], rest[m:]...))
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// namesChoice reports whether ws, which rest follows, names a thing that somebody may choose: no town, no person, no
+// day.
+func (c *claim) namesChoice(ws, rest english.Words) bool {
+	last := ws[len(ws)-1].Text
+	return len(c.thingNames(ws, rest)) > 0 && !ws.Any(changeWords) && !givenNames.Has(ws[0].Text) &&
+		!c.namesPlace(ws) &&
+		!inAny(last, english.DateWords, english.Periods, english.Evaluative, english.Moods) &&
+		!english.StartsWithDigit(ws[0].Text) && !endsInIng(last) && last != "dr"
+}
+
+// bothTenses reports whether a verb has one form for the present and the past: "put".
+func bothTenses(w string) bool { return inflections[w][w] == presentForm|pastForm }
+
+// namesPlace reports whether ws is a town, a country or a language that the tables have.
+func (c *claim) namesPlace(ws english.Words) bool {
+	text := ws.String()
+	return inAny(text, cities, countries, longCountries, languages) || longCities.Match(ws, 0) == len(ws)
+}
+
+// choice is the claim that the speaker has chosen ws, in the circumstances that the words around it name.
+func (c *claim) choice(ws, around english.Words) []Claim {
+	name := c.thingNames(ws, nil)
+	if len(name) == 0 {
+		return nil
+	}
+	return []Claim{{
+		Attribute: choiceAttribute + name[0], Value: held, Several: true, Loose: true, scope: circumstances(around),
+	}}
+}
+
+// circumstances are the nouns of the words around a choice, with a blank before each: " coffee morning". A reason is
+// none.
+func circumstances(ws english.Words) string {
+	var b strings.Builder
+	for i, w := range ws {
+		if causes.Has(w.Text) || i > 0 && stopsClause(ws[i-1].Stop) && !english.Prepositions.Has(w.Text) {
+			break
+		}
+		if determined := i > 0 && inAny(ws[i-1].Text, english.Articles, possessives); english.StopWords.Has(w.Text) &&
+			!determined {
+			continue
+		}
+		if inAny(w.Text, english.Prepositions, english.Articles, english.Adverbs, possessives, timeFillers) ||
+			inAny(w.Text, changeWords, reasons, seasons, english.Fillers) || isDate(w.Text) ||
+			inAny(singular(w.Text), english.DateWords, english.Periods) {
+			continue
+		}
+		b.WriteString(" " + baseForm(w.Text))
+	}
+	return b.String()
+}
+
+// inCircumstances reports whether each circumstance of a change is one of the choice that it may end. A change without
+// any means every one.
+func (c *Claim) inCircumstances(o *Claim) bool {
+	return within(strings.Fields(c.scope), strings.Fields(o.scope))
+}
+
+// How a later statement names what it leaves:
+//
+//   - behind a verb of going over: "I moved my blog from Blogger to Ghost";
+//   - behind a verb of giving up, with what takes its place: "I gave up Wise for Revolut";
+//   - behind "instead of", in the present: "I had tea instead of coffee" may have been so once.
+//
+// Words such as "today", "for a week" and "back" tell of a change that passes or is over, so they leave no end.
+
+// left gives the ends of choices that a clause of the speaker's names.
+func (c *claim) left(ws english.Words) []Claim {
+	if len(ws) < 4 || ws.Any(uncertain) || ws.Any(othersOwn) || ws.Any(negations) ||
+		ws.Any(swapBounds) || forMonth(ws) {
+		return nil
+	}
+	for i := range ws { // "for a week", "this month"
+		if ws[i].Text == "for" && i+1 < len(ws) && namesSpan(ws[i+1:]) || ws[i].Text == "this" {
+			return nil
+		}
+	}
+	if w := ws[0].Text; w != "i" && w != "we" {
+		return nil
+	}
+	verb := 1
+	for verb+1 < len(ws) && (ladder.Has(ws[verb].Text) || frontAdverbs.Has(ws[verb].Text)) && !isBe(ws[verb].Text) {
+		if (ws[verb].Text == "have") && !english.Past(ws[verb+1].Text) && !ladder.Has(ws[verb+1].Text) {
+			break // "I have oat milk"
+		}
+		verb++
+	}
+	if n := swapping.Match(ws, verb); n > 0 {
+		return c.leftFor(ws[verb+n:], nil)
+	}
+	if movingOver.Has(ws[verb].Text) {
+		for k := verb + 1; k < min(len(ws), verb+maxSlotWords); k++ {
+			if ws[k].Text == "from" {
+				return c.leftFor(ws[k+1:], ws[verb+1:k])
+			}
+		}
+		return nil
+	}
+	return c.insteadOf(ws, verb)
+}
+
+// leftFor reads "Wise for Revolut" behind a verb of changing, with the words before it: "my blog".
+func (c *claim) leftFor(ws, before english.Words) []Claim {
+	for k := 1; k < min(len(ws)-1, maxSlotWords); k++ {
+		if !swapLinks.Has(ws[k].Text) {
+			continue
+		}
+		gone := ws[:k]
+		for n := min(len(ws)-k-1, maxSlotWords); n > 0; n-- {
+			to, rest := ws[k+1:k+1+n], ws[k+1+n:]
+			// "I left Monzo for lunch" names nothing that takes its place.
+			if english.StartsWithDigit(to[0].Text) || !c.namesChoice(gone, nil) || !c.namesChoice(to, rest) ||
+				c.capital(gone[0]) != c.capital(to[0]) {
+				continue
+			}
+			return c.choiceGone(gone, append(before[:len(before):len(before)], rest...), rest)
+		}
+	}
+	return nil
+}
+
+// insteadOf reads "have oat milk in my coffee instead of cow's milk", in the present.
+func (c *claim) insteadOf(ws english.Words, verb int) []Claim {
+	w := ws[verb].Text
+	now := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws)
+	if english.Past(w) && !(now && bothTenses(w)) || endsInIng(w) {
+		return nil
+	}
+	for i := verb + 2; i+2 < len(ws); i++ {
+		if of := ws[i+1].Text; !(ws[i].Text == "instead" && of == "of" || ws[i].Text == "rather" && of == "than") {
+			continue
+		}
+		gone := ws[i+2:]
+		for len(gone) > 1 && changeWords.Has(gone[len(gone)-1].Text) {
+			gone = gone[:len(gone)-1]
+		}
+		for n := min(len(gone), maxSlotWords); n > 0; n-- {
+			rest := gone[n:]
+			if c.namesChoice(gone[:n], rest) {
+				return c.choiceGone(gone[:n], append(besideChoice(ws[verb+1:i]), rest...), rest)
+			}
+		}
+	}
+	return nil
+}
+
+// besideChoice are the words around what takes the place of another thing: "in my coffee" of "oat milk in my coffee",
+// "my hair" of "my hair with Lush".
+func besideChoice(ws english.Words) english.Words {
+	determined := len(ws) > 0 && inAny(ws[0].Text, english.Articles, possessives)
+	for i := len(ws) - 1; i > 0 && determined; i-- {
+		if choiceLinks.Has(ws[i].Text) {
+			return ws[:i:i]
+		}
+	}
+	for i := range ws {
+		if i > 0 && english.Prepositions.Has(ws[i].Text) && ws[i].Text != "of" {
+			return ws[i:len(ws):len(ws)]
+		}
+	}
+	return nil
+}
+
+// choiceGone is the end of a choice in the circumstances that the words around it name; rest may have its time.
+func (c *claim) choiceGone(gone, around, rest english.Words) []Claim {
+	out := c.choice(gone, around)
+	for i := range out {
+		out[i].Ended, out[i].Loose, out[i].Several = true, false, false
+	}
+	return (&variant{time: timeWords(rest)}).dates(out)
+}
+
+// outAndIn reads "Brooks are out, Hokas are in".
+func (c *claim) outAndIn(all english.Words) []Claim {
+	for k := 1; k+3 < len(all) && k <= maxObjectWords; k++ {
+		if !isBe(all[k].Text) || all[k+1].Text != "out" || !(stopsClause(all[k+1].Stop) || all[k+2].Text == "and") {
+			continue
+		}
+		rest := all[k+2:]
+		if rest[0].Text == "and" {
+			rest = rest[1:]
+		}
+		for n := 1; n+1 < len(rest) && n <= maxObjectWords; n++ {
+			if isBe(rest[n].Text) && rest[n+1].Text == "in" && n+2 == len(rest) && c.namesChoice(all[:k], nil) &&
+				c.capital(all[0]) {
+				return c.choiceGone(all[:k], nil, nil)
+			}
+		}
+	}
+	return nil
+}
