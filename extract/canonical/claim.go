@@ -82,6 +82,9 @@ func (c *Claim) changesValue(o *Claim) bool {
 			return false // "after that hike I'm 80"
 		}
 	}
+	if c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o) {
+		return false
+	}
 	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
 		return false // "García" of "José García López"
 	}

@@ -50,3 +50,18 @@ func forOneThing(rest english.Words) bool {
 func (f *frame) takesName() bool {
 	return f.ended && strings.HasSuffix(f.attribute, "name") && slices.Contains(f.tokens[0].words, "take")
 }
+
+// bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
+// my job" does.
+func (c *claim) bindsTo(rest english.Words) bool {
+	return bindsStatus.Has(rest.At(0)) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
+		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
+}
+
+// partsForAWhile reports whether what follows says that a couple parts at a place or for a time alone: "we
+// split up at the museum".
+func (f *frame) partsForAWhile(rest english.Words) bool {
+	next := rest.At(1)
+	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) && !namesSpan(rest) &&
+		!english.DateWords.Has(next) && !english.StartsWithDigit(next) && next != "good"
+}

@@ -308,21 +308,6 @@ func (c *claim) goesOnBounded(v *verbPhrase, f *frame, rest english.Words) bool 
 	return status && c.bindsTo(rest) || v.meets(f, rest) || f.partsForAWhile(rest) || v.boundedBy(f, rest)
 }
 
-// bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
-// my job" does.
-func (c *claim) bindsTo(rest english.Words) bool {
-	return bindsStatus.Has(rest.At(0)) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
-		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
-}
-
-// partsForAWhile reports whether what follows says that a couple parts at a place or for a time alone: "we
-// split up at the museum".
-func (f *frame) partsForAWhile(rest english.Words) bool {
-	next := rest.At(1)
-	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) && !namesSpan(rest) &&
-		!english.DateWords.Has(next) && !english.StartsWithDigit(next) && next != "good"
-}
-
 // boundedBy reports whether a word behind a statement bounds it in time or place.
 func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 	for i, w := range rest {

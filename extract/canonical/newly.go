@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -174,6 +175,9 @@ func (c *claim) birthdayPassed(all english.Words) []Claim {
 	return nil
 }
 
+// A scale at a shop, at the vet or in the kitchen weighs other things, and a short number of kilos is that of a
+// suitcase, so that any other word between the scale and the weight leaves no claim.
+
 // onScale reads "the scale said 81 kilos this morning". Of a scale that is somebody else's, or that weighs something
 // else, the words tell.
 func onScale(all english.Words) []Claim {
@@ -195,7 +199,10 @@ func onScale(all english.Words) []Claim {
 			return nil
 		}
 		if r := measured("weight", rest[:2]); r.ok() && onlyTimeOrRemark(rest[2:]) && !all[:i+2].Any(negations) {
-			return []Claim{{Attribute: r.attribute, Value: r.value}, {Attribute: "one weight", Value: r.value}}
+			return []Claim{
+				{Attribute: r.attribute, Value: r.value, Several: true, Changed: true},
+				{Attribute: scaledWeight, Value: r.value, Several: true, Changed: true},
+			}
 		}
 		return nil
 	}
@@ -315,6 +322,22 @@ func (c *claim) worksOnSite(all english.Words) []Claim {
 	}
 	return nil
 }
+
+// A budget is held against another one only of the same thing, which both name: what is spent on a bathroom says
+// nothing of the kitchen.
+
+// scaledWeight is the attribute of a weight.
+const scaledWeight = "one weight"
+
+// scaled reports whether a weight that a scale says may be that of who weighed o before. Anything may stand on a scale.
+func (c *Claim) scaled(o *Claim) bool {
+	before, err := strconv.ParseFloat(o.Value, 64)
+	now, other := strconv.ParseFloat(c.Value, 64)
+	return err == nil && other == nil && max(before, now) < maxWeightChange*min(before, now)
+}
+
+// maxWeightChange bounds how many times another weight of somebody is as large as the one before.
+const maxWeightChange = 1.2
 
 // spends reads "we can only spend 9,000 euros on the kitchen after all": what is left of a budget.
 func spends(all english.Words) []Claim {

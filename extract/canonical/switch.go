@@ -142,6 +142,10 @@ func (c *claim) choice(ws, around english.Words) []Claim {
 	}}
 }
 
+// Times are no circumstances, as a choice lasts: "now" and "in April" tell when it changed. A reason is none either,
+// since who changed "mainly to save money" changed altogether. A word that is no noun, such as a verb, does no harm: it
+// makes the change narrower, so that it ends less.
+
 // circumstances are the nouns of the words around a choice, with a blank before each: " coffee morning". A reason is
 // none.
 func circumstances(ws english.Words) string {
