@@ -227,7 +227,7 @@ func onlyTimeOrRemark(ws english.Words) bool {
 // bestRun reads "ran the 10 km in 49:58 today, a new personal best" and "my personal best over 10 km is 52:40".
 func (c *claim) bestRun(all english.Words) []Claim {
 	best := bestPhrases.Found(all)
-	own := all.Has("i") || all.Has("my")
+	own := all.At(0) == "i" || all.At(0) == "my" // "Tom ran the 10 km …, my family says"
 	if !best || !own || all.Any(otherEvents) || ofOthers(all) {
 		return nil
 	}
