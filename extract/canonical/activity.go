@@ -164,7 +164,9 @@ func timeOfEnd(ws english.Words) (activity, when english.Words) {
 	for i := 1; i < len(ws); i++ {
 		next := ws.At(i + 1)
 		counts := english.StartsWithDigit(ws[i].Text) && i+2 < len(ws) && ws[len(ws)-1].Text == "ago"
-		if counts || ws[i].Text == "last" || inAny(ws[i].Text, timeLeads, english.Prepositions) &&
+		day := english.StartsWithDigit(next) && monthNumbers.Of(ws.At(i+2)) != "" || // "on 1 March"
+			ws[i].Text == "on" && (ws[i+1:].StartWith("new", "year's") || ws[i+1:].StartWith("my", "birthday"))
+		if counts || day || ws[i].Text == "last" || inAny(ws[i].Text, timeLeads, english.Prepositions) &&
 			(inAny(next, english.DateWords, seasons) || monthNumbers.Of(next) != "" || isYear(next)) {
 			return ws[:i], ws[i:]
 		}

@@ -41,7 +41,11 @@ func (c *claim) taste(ws english.Words) []Claim {
 		}
 		n++
 	}
-	what, rest := objectOf(ws[n:])
+	of := ws[n:]
+	if base := english.Infinitive(of[0].Text); base != "" { // "enjoying swimming" is of "to swim", as "love swimming"
+		of = replaceFirst(of, english.Word{Text: base, Start: of[0].Start, Stop: of[0].Stop})
+	}
+	what, rest := objectOf(of)
 	if what == "" || stopsClause(ws[len(ws)-len(rest)-1].Stop) && len(rest) > 0 {
 		return nil
 	}
