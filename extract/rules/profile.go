@@ -69,6 +69,11 @@ func restated(text string, ws english.Words) (f field, ok bool) {
 			value--
 		}
 		before := ws[:j]
+		digits := func(w english.Word) bool { return english.StartsWithDigit(w.Text) }
+		elsewhere := slices.ContainsFunc(before, digits) && !slices.ContainsFunc(ws[value:j], digits)
+		if elsewhere { // "put 555-0142 on the flyer, that is my mobile": the flyer is not
+			return f, false
+		}
 		thing := english.OwnNouns.Has(ws[last].Text) && !traits.Has(ws[last].Text) &&
 			!(persons.Has(ws[last].Text) && ws[value].Upper) // "I handed it to the vet, that's my dog"
 		if !labelNoun(ws[j+3:last+1]) || value == 0 || value == j || english.Deictic.Has(ws[value].Text) || thing ||

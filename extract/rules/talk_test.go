@@ -280,6 +280,7 @@ func TestThings(t *testing.T) {
 		"I see a doctor on the picture":                     "",
 		"my phones a pixel 6":                               "My phones a pixel 6",
 		"Send it to 14 Mill Lane, that's our new address":   "Our new address is 14 Mill Lane",
+		"Put 555-0142 on the flyer, that's my mobile":       "",
 		"sign it marta kowalska, thats my full name":        "My full name is marta kowalska",
 		"Give it to the man, that's my point":               "",
 		"I went to Rome, that's my favorite city":           "I went to Rome, that's my favorite city",
