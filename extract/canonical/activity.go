@@ -21,6 +21,8 @@ var (
 	activityLinks   = tables.Words("activity-links")
 	activityObjects = tables.Words("activity-objects")
 	activityTimes   = tables.Words("activity-times")
+	employed        = tables.Words("employed-verbs")
+	pleasures       = tables.Words("pleasures")
 	measureUnits    = tables.Words("measure-units")
 )
 
@@ -63,6 +65,17 @@ func (c *claim) withActivities(claims []Claim, ws, said english.Words) (_ []Clai
 		})
 	}
 	return claims, 0
+}
+
+// activityStem is the stem of the verb of the activity that claims are about; "" if they are about none.
+func activityStem(claims []Claim) string {
+	for _, c := range claims {
+		if _, what, found := strings.Cut(" "+c.Attribute, " "+activityAttribute); found {
+			verb, _, _ := strings.Cut(what, " ")
+			return themeStem(verb)
+		}
+	}
+	return ""
 }
 
 // activityParts are the activities that end with ws: each of its beginnings, and the shortest one with each thing that
@@ -108,10 +121,12 @@ func goesOnAt(ws english.Words, n int) bool {
 	switch {
 	case inAny(before, english.Prepositions, activityLinks) && n > 1, before == "every", before == "each":
 		return false
+	case n == 1 && ws[0].Text == "work" && activityLinks.Has(w) && (w == "with" || possessives.Has(next)):
+		return false // "work with clay", "work in my garden"
 	case ws[n-1].Stop != 0, activityTimes.Has(w), activityLinks.Has(w) && next != "":
 		return true
 	case w == "for":
-		return next != "" && (ws[0].Text != "run" || english.StartsWithDigit(next)) // "run for mayor"
+		return next != "" && (n > 1 || employed.Has(ws[0].Text) || forAmount(ws[n+1:])) // "run for mayor"
 	case measureUnits.Has(singular(w)), english.Articles.Has(w) && measureUnits.Has(next):
 		return true
 	case english.StartsWithDigit(w):
@@ -122,6 +137,13 @@ func goesOnAt(ws english.Words, n int) bool {
 		return activityObjects.Has(next) || english.Articles.Has(next) && activityObjects.Has(ws.At(n+2))
 	}
 	return timeWord(w)
+}
+
+// forAmount reports whether what follows "for" behind an activity tells how long or why it is done, and not at what it
+// aims: "an hour", "fun", but not "mayor".
+func forAmount(ws english.Words) bool {
+	w := ws.At(0)
+	return pleasures.Has(w) || english.StartsWithDigit(w) || len(ws) > 1 && namesSpan(ws)
 }
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' }

@@ -26,6 +26,7 @@ type claim struct {
 	begun    bool // the words before its first subject do: "these days"
 	dwelling bool // the fact speaks of a dwelling; of frames alone
 	reach    reach
+	fact     english.Words // all words of the fact; of frames alone
 }
 
 // owner is whose attribute a fact speaks of: "" is the speaker, and any other
@@ -75,6 +76,9 @@ func (c *claim) statement() reading {
 		return c.home(ws[2:], true)
 	}
 	if ws.StartWith("home", "for", "me", "is") || ws.StartWith("home", "for", "us", "is") {
+		if givenNames.Has(ws.At(4)) {
+			return reading{} // "home for me is Anna"
+		}
 		return c.home(ws[4:], false)
 	}
 	if n := len(ws); n > 3 && c.capital(ws[0]) && ws[n-3:].StartWith("is", "my", "home") {

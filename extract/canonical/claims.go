@@ -68,6 +68,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		var bounds int
 		claims, bounds = c.withActivities(claims, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
 		for i := range themes {
+			themes[i].acts = activityStem(claims)
 			themes[i].loose = themes[i].loose || bounds > 0 && !(bounds == 1 && themes[i].hasBound())
 		}
 	}

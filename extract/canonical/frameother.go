@@ -40,10 +40,10 @@ func movesThing(ws english.Words) bool {
 	return false
 }
 
-// forOneThing reports whether a change goes on with what it is for: "instead of spelt flour for the pizza".
+// forOneThing reports whether a change goes on with what it is for: "instead of spelt flour for the pizza", "instead of
+// Zoom with clients".
 func forOneThing(rest english.Words) bool {
-	return rest.At(0) == "for" && len(rest) > 2 && inAny(rest[1].Text, english.Articles, possessives) &&
-		!namesSpan(rest[1:])
+	return forOccasion(rest) && !namesSpan(rest[1:])
 }
 
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.

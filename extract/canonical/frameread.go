@@ -18,7 +18,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	if len(all) > maxFramedWords {
 		return nil
 	}
-	c.dwelling = all.Any(dwellings)
+	c.dwelling, c.fact = all.Any(dwellings), all
 	changed := c.changed || all.Has("new")
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
 	out = append(append(out, c.presupposed(all)...), c.outAndIn(all)...)
@@ -59,6 +59,9 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 		if w := s.words.At(0); v.owner == "" || w == "my" || w == "our" {
 			out = append(out, c.nouns(all, s.from, s.to, v.owner == "")...)
 		}
+	}
+	if all.Has("vet") || all.Any(pets) {
+		return out // "the vet moved the surgery"
 	}
 	return ahead(out)
 }
@@ -172,7 +175,8 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
-			if f.ofOther(s, ws[i:i+n]) || len(s["other"]) > 0 && f.ended && forOneThing(ws[i+n:]) {
+			if f.ofOther(s, ws[i:i+n]) || c.holdsElsewhere(f, ws, i, i+n) ||
+				len(s["other"]) > 0 && f.ended && forOneThing(ws[i+n:]) {
 				continue
 			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))

@@ -26,6 +26,9 @@ var (
 	familyVerbs   = frameTables.Words("family-verbs")
 	siteNouns     = frameTables.Words("site-nouns")
 	scaleOthers   = frameTables.Words("scale-others")
+	dayBounds     = frameTables.Words("day-bounds")
+	visitors      = frameTables.Words("visitors")
+	spentInAll    = frameTables.Words("spent-in-all")
 	countLeads    = frameTables.Words("count-leads")
 	lessThanAsked = frameTables.Words("less-than-asked")
 )
@@ -81,8 +84,12 @@ func (c *claim) dayAt(all english.Words) []Claim {
 			return nil
 		}
 		company, after := c.companyIn(rest[1:])
-		if company == "" || hasAny(company, schoolNames) || !companies.Has(company) && which == "first" &&
-			!after.Any(workWords) {
+		known, _, more := strings.Cut(company, " ")
+		if more && companies.Has(known) && !companies.Has(company) || which != "first" && !endsAt(after, all) {
+			return nil // "Apple Park" is a place, and "before my leave" the last day for a time
+		}
+		if company == "" || hasAny(company, schoolNames) || all.Any(dayBounds) ||
+			!companies.Has(company) && which == "first" && !after.Any(workWords) {
 			return nil
 		}
 		if which == "first" {
@@ -91,6 +98,14 @@ func (c *claim) dayAt(all english.Words) []Claim {
 		return []Claim{{Attribute: "employer", Value: company, Ended: true}}
 	}
 	return nil
+}
+
+// endsAt reports whether the last day at a firm is that of all work there, as no place of its follows: "in Munich".
+func endsAt(after, all english.Words) bool {
+	if len(after) == 0 || stopsClause(all[len(all)-len(after)-1].Stop) {
+		return true
+	}
+	return after[0].Text == "after" || after[0].Text == "as" || after[0].Text == "and"
 }
 
 // hasAny reports whether a word of text is in s.
@@ -246,8 +261,8 @@ func (c *claim) bestRun(all english.Words) []Claim {
 			}
 		}
 		if w := all[i].Text; strings.Contains(w, ":") && english.StartsWithDigit(w) && !strings.Contains(w, "-") {
-			if time != "" {
-				return nil
+			if time != "" || i > 0 && all[i-1].Text == "at" {
+				return nil // "started at 9:30"
 			}
 			time = numberOf(all[i : i+1])
 		}
@@ -273,7 +288,7 @@ func countAfter(all english.Words) []Claim {
 		for k+1 < len(all) && countLeads.Has(all[k].Text) {
 			k++
 		}
-		if k+1 >= len(all) || !isNumber(all[k].Text) || !onlyOf(all[k+2:], keptBy) {
+		if k+1 >= len(all) || !isNumber(all[k].Text) || !onlyOf(all[k+2:], keptBy) || all[:i].Any(visitors) {
 			return nil
 		}
 		noun := singular(all[k+1].Text)
@@ -356,7 +371,7 @@ func spends(all english.Words) []Claim {
 		amount := numberOf(rest)
 		for k := 1; k+2 < len(rest) && k < 4; k++ {
 			if amount != "" && rest[k].Text == "on" && (english.Articles.Has(rest[k+1].Text) ||
-				possessives.Has(rest[k+1].Text)) {
+				possessives.Has(rest[k+1].Text)) && (k+3 >= len(rest) || onlyOf(rest[k+3:], spentInAll)) {
 				return budget(rest[k+2:], amount, true)
 			}
 		}
@@ -400,7 +415,7 @@ func budgetFor(all english.Words) []Claim {
 	for len(rest) > 1 && toValue.Has(rest[0].Text) {
 		rest = rest[1:]
 	}
-	if amount := numberOf(withoutCurrency(rest)); amount != "" {
+	if amount := numberOf(withoutCurrency(rest)); amount != "" && !rest.Has("for") && !rest.Has("per") {
 		return budget(what, amount, tellsChange(all))
 	}
 	return nil
@@ -421,14 +436,15 @@ func budget(what english.Words, amount string, changed bool) []Claim {
 // lastNameAttribute is that of the noun "last name".
 const lastNameAttribute = "one last name"
 
-// withLastName adds the last name that a full name tells. It is loose, as a full name may have more than one.
+// withLastName adds the last name that a full name tells. It is loose, and has the whole name, as any word of it may be
+// the last name: "Li Wei".
 func withLastName(claims []Claim) []Claim {
 	for _, cl := range claims {
 		if cl.Attribute != "full name" || cl.Ended {
 			continue
 		}
-		if _, last, more := strings.Cut(cl.Value, " "); more {
-			return append(claims, Claim{Attribute: lastNameAttribute, Value: last, Loose: true, Changed: cl.Changed})
+		if strings.Contains(cl.Value, " ") {
+			return append(claims, Claim{Attribute: lastNameAttribute, Value: cl.Value, Loose: true, Changed: cl.Changed})
 		}
 	}
 	return claims

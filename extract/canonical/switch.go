@@ -28,6 +28,7 @@ var (
 	swapLinks   = frameTables.Words("swap-links")
 	swapBounds  = frameTables.Words("swap-bounds")
 	othersOwn   = frameTables.Words("others-own")
+	occasions   = frameTables.Words("occasions")
 	causes      = frameTables.Words("causes")
 )
 
@@ -187,6 +188,11 @@ func (c *claim) left(ws english.Words) []Claim {
 	if len(ws) < 4 || ws.Any(uncertain) || ws.Any(othersOwn) || ws.Any(negations) ||
 		ws.Any(swapBounds) || forMonth(ws) {
 		return nil
+	}
+	for _, w := range c.fact { // "when I'm in Berlin", "on Sundays"
+		if one := singular(w.Text); occasions.Has(w.Text) || one != w.Text && english.DateWords.Has(one) {
+			return nil
+		}
 	}
 	for i := range ws { // "for a week", "this month"
 		if ws[i].Text == "for" && i+1 < len(ws) && namesSpan(ws[i+1:]) || ws[i].Text == "this" {

@@ -137,6 +137,7 @@ type theme struct {
 	named   string   // the one name behind a preposition or a form of "be"
 	not     []string // the words that are denied: "not Minka", "instead of Spain"
 	scope   string   // see scopeOf
+	acts    string   // the stem of the activity that a claim of the fact is about; see withActivities
 }
 
 // themeNoun is a noun, in one form for all words that name the thing.
@@ -187,6 +188,10 @@ func (t *theme) covers(o *theme) bool {
 // another thing: the church choir is no school choir.
 func (t *theme) endsNoun(o *theme, i, k int) bool {
 	n, m := &t.nouns[i], &o.nouns[k]
+	if t.acts == n.stem && activityVerbs.Has(o.verb) && !m.subject && !n.behind &&
+		len(n.behindIt) == 0 && len(n.mods) == 0 {
+		return false // an activity, which tells itself what belongs to it: "hunt for bargains"
+	}
 	if !within(n.mods, o.words) {
 		return t.moved && t.switches(o, n, m)
 	}
