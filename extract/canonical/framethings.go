@@ -284,12 +284,16 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 		if of := ws[i+1].Text; !(ws[i].Text == "instead" && of == "of" || ws[i].Text == "rather" && of == "than") {
 			continue
 		}
-		if ws.Any(uncertain) || v.negated {
+		// "I take the van instead of the Volvo" may be so once, and "honey in my tea instead of sugar" is of the tea alone.
+		lasts := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws[:i]) || changeMarks.Found(ws[i+2:])
+		rest := ws[i+2:]
+		does := len(rest) > 1 && endsInIng(rest[0].Text)
+		around := besideChoice(ws[1:i])
+		within := !does && around.At(0) != "for" && circumstances(around) != ""
+		if ws.Any(uncertain) || v.negated || !lasts || within {
 			return nil
 		}
-		rest := ws[i+2:]
-		// "Instead of taking the bus" names the verb too, which the habit of a thing leaves out.
-		if len(rest) > 1 && endsInIng(rest[0].Text) {
+		if does { // "instead of taking the bus" names the verb too, which the habit of a thing leaves out
 			rest = rest[1:]
 		}
 		if len(rest) > 1 && english.Prepositions.Has(rest[0].Text) {
