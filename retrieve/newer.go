@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -130,9 +131,12 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	var own []*spoken
 	for _, c := range best[:min(depth, len(best))] {
 		m := c.Memory
-		if !m.IsShared() && q.asksOwn(m) && c.outdated == nil && !m.HoldsFrom().After(q.at) {
+		if !m.IsShared() && q.asksOwn(m) && c.outdated == nil && !m.HoldsFrom().After(q.at) && !isRecord(m) {
 			own = append(own, &spoken{ranked: c, near: c.score / first.score})
 		}
+	}
+	if isRecord(first.Memory) {
+		return best
 	}
 	older := own
 	others := first.Memory.IsShared() || isPerson(first.Memory) && !q.asksOwn(first.Memory)
@@ -185,6 +189,12 @@ func (q *question) namesNumberOf(c, other *ranked) bool {
 // general reports whether a question asks how things are with the one who asks.
 func (q *question) general() bool {
 	return !q.past && len(q.periods) == 0 && len(q.terms) <= fewTerms && (q.self || !hasName(q.text))
+}
+
+// isRecord reports whether a memory is one of several lines that a client gave, such as the fields of an item. It is no
+// statement that a later one takes the place of: all items of a kind have the same fields.
+func isRecord(m *memory.Memory) bool {
+	return m.Kind == memory.KindFact && len(m.Source.EventIDs) == 0 && strings.Contains(m.Fact, "\n")
 }
 
 // noteNewer notes for each of some statements which of the speaker's own may have taken its place.

@@ -178,3 +178,17 @@ func TestThemeFirst(t *testing.T) {
 		}
 	}
 }
+
+// Items of several fields, which a client gave, take no other item's place.
+func TestRecords(t *testing.T) {
+	r := remembering(t,
+		fact("a", "", "", 1, "", "text: Ann is allergic to peanuts.\nage: 3\ntags: [\"x\"]"),
+		fact("b", "", "", 2, "", "text: Ann loves pasta.\nage: 7"),
+		fact("c", "", "", 3, "", "text: Ann has a car.\nage: 3"),
+	)
+	for _, query := range []string{"What is Ann allergic to?", "What am I allergic to?"} {
+		if got := search(t, r, retrieve.Request{Query: query})[0]; got.Memory.ID != "a" || got.Newer != nil {
+			t.Errorf("%s: %s is first, newer %v", query, got.Memory.ID, got.Newer)
+		}
+	}
+}

@@ -136,10 +136,10 @@ func TestKeysCommands(t *testing.T) {
 		t.Errorf("the list:\n%s", listed)
 	}
 	for want, args := range map[string][]string{
-		"-app is missing":  {"keys", "create", "-data", dir},
-		"want 1d to 3650":  {"keys", "create", "-data", dir, "-app", "a", "-expires", "0d"},
+		"-app is missing":                {"keys", "create", "-data", dir},
+		"want 1d to 3650":                {"keys", "create", "-data", dir, "-app", "a", "-expires", "0d"},
 		"keys: want one of create, list": {"keys"},
-		"want one id: ":    {"keys", "revoke", "-data", dir},
+		"want one id: ":                  {"keys", "revoke", "-data", dir},
 	} {
 		runFails(t, want, 2, args...)
 	}
