@@ -14,7 +14,7 @@ import (
 	"github.com/memoryd/memoryd/mcp"
 )
 
-// What is piped into the process is done and answered before it ends.
+// Calls that are piped into the process are done and answered before it ends.
 func TestPiped(t *testing.T) {
 	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
 	if err != nil {

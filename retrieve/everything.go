@@ -84,7 +84,7 @@ func (r *Retriever) everything(
 }
 
 // checkSole asks the store whether the one author of what was found is the only person who speaks in the whole scope: a
-// search finds a part of it. If not, nobody is known to be the user by that.
+// search finds a part of it. If not, that names no user.
 func (r *Retriever) checkSole(ctx context.Context, scope memory.Scope, q *question) error {
 	if q.sole == "" {
 		return nil

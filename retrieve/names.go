@@ -14,7 +14,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Agents ask for their user in three ways: "I", "the user", and by name. What the user said mostly has "I", so that a
+// Agents ask for their user in three ways: "I", "the user", and by name. The words of users mostly have "I", so that a
 // name of the user shares nothing with it. A search therefore reads a question that names the user as the same
 // question with "I". It knows the names from what it has at hand: the id of the user, the names of authors, and what
 // the user said of the name, which any search for the name finds.

@@ -29,23 +29,7 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 		title := f.attribute == "one job title" || first == "occupation"
 		return f.event && title && (forOnce || c.fact.Any(pastimeGroups))
 	case "dwelling":
-		for i := range min(len(c.fact), 6) { // "my office moved into a flat", "ugh, my office moved"
-			w, thing := c.fact[i].Text, c.fact.At(i+1)
-			if (w == "my" || w == "our") && f.event && relation(thing) == "" && !household(thing) &&
-				(i == 0 || stopsClause(c.fact[i-1].Stop)) {
-				return true
-			}
-		}
-		if b := ws.At(from - 1); from > 0 && !inAny(b, ladder, frontAdverbs, english.Adverbs, english.Auxiliaries) &&
-			!inAny(b, links, changeWords, english.DateWords) && !stopsClause(ws[from-1].Stop) {
-			return true // "the office moved into a flat"
-		}
-		for i, w := range rest {
-			next := rest.At(i + 1)
-			if dwellings.Has(singular(w.Text)) || w.Text == "in" && next == "the" && seasons.Has(rest.At(i+2)) {
-				return true // "a house with twelve flats", "in the summer"
-			}
-		}
+		return f.event && c.ofAnotherHouse() || notHome(ws, from, rest)
 	case "hair", "shifts":
 		return ws[to-1].Text == "these" && rest.At(0) != "days" || forOccasion(rest)
 	case "birth":
@@ -54,10 +38,41 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 		return len(rest) > 0 && goesOn(ws[:to], rest) && !changeWords.Has(rest[0].Text) // "third grade piano"
 	case "employment":
 		// "A job I'd love to have", "a job but they turned me down".
-		return f.event && (c.fact.Has("but") || c.fact.Has("would") || rest.At(0) == "that" ||
-			english.Pronouns.Has(rest.At(0)))
+		return f.event && (c.fact.Has("but") || c.fact.Has("would") || pointsBack(rest.At(0)))
 	case "count":
 		return f.event && f.value != "" && !onlyTime(rest) && !onlyOf(rest, keptBy) // "down to one bike for the race"
+	}
+	return false
+}
+
+// pointsBack reports whether a word behind a thing begins words that are of it: "a job I would love".
+func pointsBack(w string) bool { return w == "that" || english.Pronouns.Has(w) }
+
+// ofAnotherHouse reports whether a thing of the speaker's has moved, and not its owner: "my office moved into a flat",
+// "ugh, my office moved".
+func (c *claim) ofAnotherHouse() bool {
+	for i := range min(len(c.fact), 6) {
+		w, thing := c.fact[i].Text, c.fact.At(i+1)
+		if (w == "my" || w == "our") && relation(thing) == "" && !household(thing) &&
+			(i == 0 || stopsClause(c.fact[i-1].Stop)) {
+			return true
+		}
+	}
+	return false
+}
+
+// notHome reports whether the words around a dwelling, which begins at from, make it none of the speaker's: "the office
+// moved into a flat", "a house with twelve flats", "in the summer".
+func notHome(ws english.Words, from int, rest english.Words) bool {
+	if b := ws.At(from - 1); from > 0 && !inAny(b, ladder, frontAdverbs, english.Adverbs, english.Auxiliaries) &&
+		!inAny(b, links, changeWords, english.DateWords) && !stopsClause(ws[from-1].Stop) {
+		return true
+	}
+	for i, w := range rest {
+		next := rest.At(i + 1)
+		if dwellings.Has(singular(w.Text)) || w.Text == "in" && next == "the" && seasons.Has(rest.At(i+2)) {
+			return true
+		}
 	}
 	return false
 }

@@ -284,7 +284,7 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 		if of := ws[i+1].Text; !(ws[i].Text == "instead" && of == "of" || ws[i].Text == "rather" && of == "than") {
 			continue
 		}
-		// "I take the van instead of the Volvo" may be so once, and "honey in my tea instead of sugar" is of the tea alone.
+		// "I take the van instead of the Volvo" may be so once. "Honey in my tea instead of sugar" is of the tea alone.
 		lasts := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws[:i]) || changeMarks.Found(ws[i+2:])
 		rest := ws[i+2:]
 		does := len(rest) > 1 && endsInIng(rest[0].Text)

@@ -444,7 +444,8 @@ func withLastName(claims []Claim) []Claim {
 			continue
 		}
 		if strings.Contains(cl.Value, " ") {
-			return append(claims, Claim{Attribute: lastNameAttribute, Value: cl.Value, Loose: true, Changed: cl.Changed})
+			last := Claim{Attribute: lastNameAttribute, Value: cl.Value, Loose: true, Changed: cl.Changed}
+			return append(claims, last)
 		}
 	}
 	return claims

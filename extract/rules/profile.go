@@ -69,15 +69,11 @@ func restated(text string, ws english.Words) (f field, ok bool) {
 			value--
 		}
 		before := ws[:j]
-		digits := func(w english.Word) bool { return english.StartsWithDigit(w.Text) }
-		elsewhere := slices.ContainsFunc(before, digits) && !slices.ContainsFunc(ws[value:j], digits)
-		if elsewhere { // "put 555-0142 on the flyer, that is my mobile": the flyer is not
-			return f, false
-		}
 		thing := english.OwnNouns.Has(ws[last].Text) && !traits.Has(ws[last].Text) &&
 			!(persons.Has(ws[last].Text) && ws[value].Upper) // "I handed it to the vet, that's my dog"
 		if !labelNoun(ws[j+3:last+1]) || value == 0 || value == j || english.Deictic.Has(ws[value].Text) || thing ||
-			before.Has("not") || before.Has("never") || before.Has("if") || hypothetical.Found(before) {
+			numbered(before) && !numbered(ws[value:j]) || // "put 555-0142 on the flyer, that is my mobile"
+			unsaid(before) {
 			return f, false
 		}
 		f = field{start: ws[0].Start, end: ws[len(ws)-1].End, topics: personal}
@@ -88,6 +84,16 @@ func restated(text string, ws english.Words) (f field, ok bool) {
 		return f, true
 	}
 	return f, false
+}
+
+// unsaid reports whether words deny what they say, or only suppose it.
+func unsaid(ws english.Words) bool {
+	return ws.Has("not") || ws.Has("never") || ws.Has("if") || hypothetical.Found(ws)
+}
+
+// numbered reports whether one of the words is a number.
+func numbered(ws english.Words) bool {
+	return slices.ContainsFunc(ws, func(w english.Word) bool { return english.StartsWithDigit(w.Text) })
 }
 
 // maxValue is how many words a value has that a sentence gives before it says of what.

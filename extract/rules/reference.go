@@ -199,7 +199,7 @@ func (r references) chained(i int) bool {
 	return false
 }
 
-// inCharge reports whether "they" at i are those who decide for the speaker, whoever they are: "they moved me to the
+// inCharge reports whether "they" at i are those who decide for the speaker, named or not: "they moved me to the
 // night shift".
 func (r references) inCharge(i int) bool {
 	j := r.skipAdverbs(i + 1)

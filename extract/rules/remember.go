@@ -21,7 +21,7 @@ type request struct {
 }
 
 // requestAt reads the words ws[lead:next] before a statement, of which RememberRequest has told the rest. A lead-in
-// such as "For the record" asks for no more than a note.
+// such as "For the record" asks for a note alone.
 func requestAt(ws english.Words, lead, next int, firm, asked bool) request {
 	r := request{asked: asked, firm: firm, note: ws[lead:next].Any(noteWords)}
 	if next > 0 {

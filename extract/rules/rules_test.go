@@ -227,7 +227,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// What somebody asks to be remembered is kept as it is said, though no rule knows the statement.
+// A statement that somebody asks to have remembered is kept as it is said, though no rule knows the statement.
 func TestRemembered(t *testing.T) {
 	for said, want := range map[string]string{
 		"Remember: the wifi code is 1234.":                         "The wifi code is 1234.",
