@@ -125,7 +125,7 @@ func (l *lines) Close() error {
 	return l.closer.Close()
 }
 
-// output writes messages one after the other, whoever they come from, and knows
+// output writes messages of all senders one after the other, and knows
 // which calls have no answer yet.
 type output struct {
 	io.WriteCloser
