@@ -51,6 +51,9 @@ const DefaultBytes = 512 << 20
 type Cache struct {
 	limit int64
 	load  Loader
+	base  context.Context    // of readings
+	end   context.CancelFunc // of base
+	fills sync.WaitGroup
 
 	mu     sync.Mutex
 	stats  Stats                          // Bytes, Hits, Misses and Loads alone
@@ -72,6 +75,9 @@ type Refresh func(ctx context.Context, ix *Index) (changed bool, err error)
 // ErrDiverged says that a store has not what it had when an index was read. The
 // index is then thrown away, and read again.
 var ErrDiverged = errors.New("the store has lost what it had")
+
+// errClosed is that of a call that would begin a reading after Close.
+var errClosed = errors.New("the cache of indexes is closed")
 
 // maxQueued is how many writes wait at an index that is not searched. Reading
 // the scope again is cheaper than keeping more of them.
@@ -113,7 +119,9 @@ func NewCache(limit int64, load Loader) *Cache {
 	if limit == 0 {
 		limit = DefaultBytes
 	}
-	return &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
+	c := &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
+	c.base, c.end = context.WithCancel(context.Background())
+	return c
 }
 
 // reloads is how often a call reads an index whose store has lost memories
@@ -217,6 +225,9 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made b
 		return e, false, nil
 	}
 	c.stats.Misses++
+	if c.base.Err() != nil {
+		return nil, false, errClosed
+	}
 	if err := fair.Early(ctx); err != nil {
 		return nil, false, err
 	}
@@ -225,11 +236,21 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made b
 	c.stats.Bytes += e.bytes
 	c.scopes[scope] = c.recent.PushFront(e)
 	// Other callers wait for this index too, so the end of this ctx must not end
-	// the reading: the last of them that leaves ends it. Close of the store waits for
-	// the page that is being read, and the next one fails.
+	// the reading: the last of them that leaves ends it, or Close.
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go c.fill(ctx, e)
+	c.fills.Go(func() {
+		defer context.AfterFunc(c.base, e.cancel)()
+		c.fill(ctx, e)
+	})
 	return e, true, nil
+}
+
+// Close ends the readings under way, and returns once they have ended. Later ones fail.
+func (c *Cache) Close() {
+	c.mu.Lock() // no reading begins after the end
+	c.end()
+	c.mu.Unlock()
+	c.fills.Wait()
 }
 
 // leave is the end of a call that find has counted. The last one that leaves

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // Searches of a scope of many memories do not wait until its index is read: Qdrant
@@ -165,5 +166,27 @@ func TestFillWithoutAnswer(t *testing.T) {
 	case <-ended:
 	case <-time.After(5 * time.Second):
 		t.Error("the reading does not end")
+	}
+}
+
+// A search that is cut off while its index is read leaves nothing that calls a closed store.
+func TestCutOffWhileIndexIsRead(t *testing.T) {
+	t.Parallel()
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	putWord(t, followed(t, url), "w")
+	for range 100 {
+		s := followed(t, url)
+		ctx, cut := context.WithCancel(t.Context())
+		_, err := s.load(ctx, followScope, func([]*index.Entry) int64 {
+			cut()
+			return 1 << 62 // more than there is room for
+		})
+		if err == nil {
+			t.Fatal("an index without room is read")
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

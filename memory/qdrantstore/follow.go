@@ -126,18 +126,18 @@ type answer struct {
 }
 
 // ask begins the call of the first refresh, before there is an index: all memories are
-// read, and their index is still made.
+// read, and their index is still made. If that fails, no refresh waits for the answer.
 func (f *follower) ask(ctx context.Context) {
 	f.begun.Add(1)
 	early := make(chan answer, 1)
 	f.early = early
 	query := f.query()
-	go func() {
+	f.s.asks.Go(func() {
 		ctx, cancel := f.s.bounded(ctx)
 		defer cancel()
 		points, err := f.s.followAll(ctx, []*qdrant.QueryPoints{query})
 		early <- answer{slices.Concat(points...), err}
-	}()
+	})
 }
 
 // wait waits for the turn.

@@ -26,6 +26,7 @@ type merger[In, Out any] struct {
 	call  func(context.Context, []In) ([]Out, error) // gives one Out for each In
 	limit time.Duration                              // of a merged call, however many callers wait
 	ended func(context.Context) error                // the error of a call whose context has ended
+	base  context.Context                            // of merged calls: none begins after it has ended
 
 	mu      sync.Mutex
 	running int
@@ -105,7 +106,7 @@ func (m *merger[In, Out]) run() {
 		}
 		some := m.waiting[:n:n]
 		m.waiting = append([]*mergedCall[In, Out](nil), m.waiting[n:]...)
-		ctx, cancel := context.WithTimeoutCause(context.Background(), m.limit, errSlow)
+		ctx, cancel := context.WithTimeoutCause(m.base, m.limit, errSlow)
 		group := &callers{cancel: cancel}
 		group.left.Store(int64(n))
 		for _, c := range some {
@@ -124,7 +125,13 @@ func (m *merger[In, Out]) answer(ctx context.Context, some []*mergedCall[In, Out
 	for i, c := range some {
 		ins[i] = c.in
 	}
-	outs, err := m.call(ctx, ins)
+	var outs []Out
+	err := ctx.Err()
+	if err != nil {
+		err = m.ended(ctx)
+	} else {
+		outs, err = m.call(ctx, ins)
+	}
 	if err != nil && len(some) > 1 && ctx.Err() == nil && !errors.Is(err, memory.ErrUnavailable) {
 		for _, c := range some {
 			m.answer(ctx, []*mergedCall[In, Out]{c})

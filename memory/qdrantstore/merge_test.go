@@ -28,6 +28,7 @@ var errUnlucky = errors.New("unlucky")
 func newDoubler() *doubler {
 	d := &doubler{goOn: make(chan struct{})}
 	d.limit = time.Minute
+	d.base = context.Background()
 	d.ended = func(ctx context.Context) error { return ctx.Err() }
 	var mu sync.Mutex
 	d.call = func(ctx context.Context, in []int) (out []int, err error) {
@@ -128,6 +129,34 @@ func TestMergeCallersLeave(t *testing.T) {
 			t.Errorf("%d calls failed, want those of the 3 callers that left", failed)
 		}
 		d.wait()
+	})
+}
+
+// Once the store is closed no call begins, even one whose caller has gone before it could.
+func TestMergeClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoubler()
+		ctx, close := context.WithCancel(t.Context())
+		d.base = ctx
+		results := make(chan error)
+		for n := range 5 {
+			go func() { _, err := d.do(t.Context(), n); results <- err }()
+			synctest.Wait()
+		}
+		close()
+		for range 5 {
+			if err := <-results; !errors.Is(err, context.Canceled) {
+				t.Errorf("a call under way or behind it: %v", err)
+			}
+		}
+		d.wait()
+		if _, err := d.do(t.Context(), 5); !errors.Is(err, context.Canceled) {
+			t.Errorf("a call of a closed store: %v", err)
+		}
+		d.wait()
+		if diff := cmp.Diff([][]int{{0}, {1}}, d.calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
 	})
 }
 

@@ -67,6 +67,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -109,7 +110,11 @@ type Store struct {
 	whole      int       // wholeSession, except in tests
 	atOnce     int       // readAtOnce, except in tests
 	opts       Options
-	// The calls that writes and searches make, merged with those of others.
+	asks       sync.WaitGroup // see follower.ask
+	// The calls that writes and searches make, merged with those of others. They end with
+	// base, which Close ends by end.
+	base     context.Context
+	end      context.CancelCauseFunc
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
 	writes   *merger[writeCall, writeMark]
 	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
@@ -261,21 +266,30 @@ func (s *Store) takeBack(ctx context.Context, was *manifest) (*manifest, error) 
 
 // merge makes the mergers of the store's calls. Each caller bounds its own wait.
 func (s *Store) merge() {
-	limit := 10 * s.opts.Timeout // that of unhurried
-	ended := func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) }
-	s.reads = &merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]{call: s.readAll, limit: limit, ended: ended}
-	s.writes = &merger[writeCall, writeMark]{call: s.writeAll, limit: limit, ended: ended}
-	s.follows = &merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint]{call: s.followAll, limit: limit, ended: ended}
+	s.base, s.end = context.WithCancelCause(context.Background())
+	s.reads = merged(s, s.readAll)
+	s.writes = merged(s, s.writeAll)
+	s.follows = merged(s, s.followAll)
 }
 
-// Close closes the connections. Calls under way fail.
+func merged[In, Out any](s *Store, call func(context.Context, []In) ([]Out, error)) *merger[In, Out] {
+	return &merger[In, Out]{
+		call: call, base: s.base, limit: 10 * s.opts.Timeout, // that of unhurried
+		ended: func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) },
+	}
+}
+
+// Close closes the connections. Calls under way fail. Those that may outlast their callers
+// end first: the client panics if it is called once it is closed.
 func (s *Store) Close() error {
 	s.filler.close()
-	err := s.client.Close()
+	s.cache.Close()
+	s.end(errClosed)
 	s.reads.wait()
 	s.writes.wait()
 	s.follows.wait()
-	return err
+	s.asks.Wait()
+	return s.client.Close()
 }
 
 // Discard closes the store, and before that removes the collection if Open has
@@ -340,14 +354,17 @@ func (s *Store) unhurried(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeoutCause(ctx, 10*s.opts.Timeout, errSlow)
 }
 
-var errSlow = errors.New("no answer in time")
+var (
+	errSlow   = errors.New("no answer in time")
+	errClosed = errors.New("the store is closed")
+)
 
 // kind gives a failure of Qdrant the kind it has for callers.
 func (s *Store) kind(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && context.Cause(ctx) != errSlow:
+	case ctx.Err() != nil && context.Cause(ctx) != errSlow && context.Cause(ctx) != errClosed:
 		return ctx.Err()
 	}
 	if strings.Contains(err.Error(), "larger than max") {
