@@ -51,14 +51,14 @@ const DefaultBytes = 512 << 20
 type Cache struct {
 	limit int64
 	load  Loader
-	base  context.Context    // of readings
-	end   context.CancelFunc // of base
 	fills sync.WaitGroup
 
-	mu     sync.Mutex
-	stats  Stats                          // Bytes, Hits, Misses and Loads alone
-	scopes map[memory.Scope]*list.Element // of *cached
-	recent *list.List                     // most recent first
+	mu      sync.Mutex
+	stats   Stats                          // Bytes, Hits, Misses and Loads alone
+	scopes  map[memory.Scope]*list.Element // of *cached
+	recent  *list.List                     // most recent first
+	filling map[*cached]bool               // those that are read, the dropped ones too
+	closed  bool
 }
 
 // Loader reads the live memories of a scope from the store and gives take some of
@@ -119,9 +119,8 @@ func NewCache(limit int64, load Loader) *Cache {
 	if limit == 0 {
 		limit = DefaultBytes
 	}
-	c := &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
-	c.base, c.end = context.WithCancel(context.Background())
-	return c
+	return &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New(),
+		filling: map[*cached]bool{}}
 }
 
 // reloads is how often a call reads an index whose store has lost memories
@@ -225,7 +224,7 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made b
 		return e, false, nil
 	}
 	c.stats.Misses++
-	if c.base.Err() != nil {
+	if c.closed {
 		return nil, false, errClosed
 	}
 	if err := fair.Early(ctx); err != nil {
@@ -238,17 +237,23 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made b
 	// Other callers wait for this index too, so the end of this ctx must not end
 	// the reading: the last of them that leaves ends it, or Close.
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.filling[e] = true
 	c.fills.Go(func() {
-		defer context.AfterFunc(c.base, e.cancel)()
 		c.fill(ctx, e)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.filling, e)
 	})
 	return e, true, nil
 }
 
 // Close ends the readings under way, and returns once they have ended. Later ones fail.
 func (c *Cache) Close() {
-	c.mu.Lock() // no reading begins after the end
-	c.end()
+	c.mu.Lock()
+	c.closed = true
+	for e := range c.filling {
+		e.cancel()
+	}
 	c.mu.Unlock()
 	c.fills.Wait()
 }

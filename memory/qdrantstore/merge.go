@@ -26,11 +26,12 @@ type merger[In, Out any] struct {
 	call  func(context.Context, []In) ([]Out, error) // gives one Out for each In
 	limit time.Duration                              // of a merged call, however many callers wait
 	ended func(context.Context) error                // the error of a call whose context has ended
-	base  context.Context                            // of merged calls: none begins after it has ended
 
 	mu      sync.Mutex
 	running int
 	waiting []*mergedCall[In, Out]
+	under   map[*callers]bool // of the merged calls under way
+	closed  bool
 	all     sync.WaitGroup
 }
 
@@ -65,6 +66,9 @@ func (m *merger[In, Out]) do(ctx context.Context, in In) (out Out, err error) {
 	c := &mergedCall[In, Out]{in: in, done: make(chan struct{})}
 	m.mu.Lock()
 	m.waiting = append(m.waiting, c)
+	if m.under == nil {
+		m.under = map[*callers]bool{}
+	}
 	if m.running < mergedCalls {
 		m.running++
 		m.all.Go(m.run)
@@ -106,15 +110,22 @@ func (m *merger[In, Out]) run() {
 		}
 		some := m.waiting[:n:n]
 		m.waiting = append([]*mergedCall[In, Out](nil), m.waiting[n:]...)
-		ctx, cancel := context.WithTimeoutCause(m.base, m.limit, errSlow)
+		ctx, cancel := context.WithTimeoutCause(context.Background(), m.limit, errSlow)
 		group := &callers{cancel: cancel}
 		group.left.Store(int64(n))
 		for _, c := range some {
 			c.group = group
 		}
+		m.under[group] = true
+		if m.closed {
+			cancel()
+		}
 		m.mu.Unlock()
 		m.answer(ctx, some)
 		cancel()
+		m.mu.Lock()
+		delete(m.under, group)
+		m.mu.Unlock()
 	}
 }
 
@@ -146,5 +157,13 @@ func (m *merger[In, Out]) answer(ctx context.Context, some []*mergedCall[In, Out
 	}
 }
 
-// wait returns when the calls under way are over.
-func (m *merger[In, Out]) wait() { m.all.Wait() }
+// close ends the calls under way, and returns once they have ended. Later ones fail.
+func (m *merger[In, Out]) close() {
+	m.mu.Lock()
+	m.closed = true
+	for group := range m.under {
+		group.cancel()
+	}
+	m.mu.Unlock()
+	m.all.Wait()
+}

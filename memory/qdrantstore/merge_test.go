@@ -28,7 +28,6 @@ var errUnlucky = errors.New("unlucky")
 func newDoubler() *doubler {
 	d := &doubler{goOn: make(chan struct{})}
 	d.limit = time.Minute
-	d.base = context.Background()
 	d.ended = func(ctx context.Context) error { return ctx.Err() }
 	var mu sync.Mutex
 	d.call = func(ctx context.Context, in []int) (out []int, err error) {
@@ -70,7 +69,7 @@ func TestMerge(t *testing.T) {
 		}
 		close(d.goOn)
 		all.Wait()
-		d.wait()
+		d.close()
 		if diff := cmp.Diff([]int{2, 3, 4}, d.calls[2]); diff != "" || len(d.calls) != 3 {
 			t.Errorf("merged %v", d.calls)
 		}
@@ -92,7 +91,7 @@ func TestMergeFault(t *testing.T) {
 		}
 		close(d.goOn)
 		all.Wait()
-		d.wait()
+		d.close()
 	})
 }
 
@@ -128,7 +127,7 @@ func TestMergeCallersLeave(t *testing.T) {
 		if failed != 3 {
 			t.Errorf("%d calls failed, want those of the 3 callers that left", failed)
 		}
-		d.wait()
+		d.close()
 	})
 }
 
@@ -136,24 +135,20 @@ func TestMergeCallersLeave(t *testing.T) {
 func TestMergeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoubler()
-		ctx, close := context.WithCancel(t.Context())
-		d.base = ctx
-		results := make(chan error)
+		results := make(chan error, 5)
 		for n := range 5 {
 			go func() { _, err := d.do(t.Context(), n); results <- err }()
 			synctest.Wait()
 		}
-		close()
+		d.close()
 		for range 5 {
 			if err := <-results; !errors.Is(err, context.Canceled) {
 				t.Errorf("a call under way or behind it: %v", err)
 			}
 		}
-		d.wait()
 		if _, err := d.do(t.Context(), 5); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call of a closed store: %v", err)
 		}
-		d.wait()
 		if diff := cmp.Diff([][]int{{0}, {1}}, d.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
@@ -175,7 +170,7 @@ func TestMergeBounds(t *testing.T) {
 		}
 		close(d.goOn)
 		all.Wait()
-		d.wait()
+		d.close()
 		for _, c := range d.calls {
 			if len(c) > mergedMost {
 				t.Errorf("a call of %d", len(c))

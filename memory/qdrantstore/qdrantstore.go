@@ -111,10 +111,7 @@ type Store struct {
 	atOnce     int       // readAtOnce, except in tests
 	opts       Options
 	asks       sync.WaitGroup // see follower.ask
-	// The calls that writes and searches make, merged with those of others. They end with
-	// base, which Close ends by end.
-	base     context.Context
-	end      context.CancelCauseFunc
+	// The calls that writes and searches make, merged with those of others.
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
 	writes   *merger[writeCall, writeMark]
 	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
@@ -266,17 +263,11 @@ func (s *Store) takeBack(ctx context.Context, was *manifest) (*manifest, error) 
 
 // merge makes the mergers of the store's calls. Each caller bounds its own wait.
 func (s *Store) merge() {
-	s.base, s.end = context.WithCancelCause(context.Background())
-	s.reads = merged(s, s.readAll)
-	s.writes = merged(s, s.writeAll)
-	s.follows = merged(s, s.followAll)
-}
-
-func merged[In, Out any](s *Store, call func(context.Context, []In) ([]Out, error)) *merger[In, Out] {
-	return &merger[In, Out]{
-		call: call, base: s.base, limit: 10 * s.opts.Timeout, // that of unhurried
-		ended: func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) },
-	}
+	limit := 10 * s.opts.Timeout // that of unhurried
+	ended := func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) }
+	s.reads = &merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]{call: s.readAll, limit: limit, ended: ended}
+	s.writes = &merger[writeCall, writeMark]{call: s.writeAll, limit: limit, ended: ended}
+	s.follows = &merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint]{call: s.followAll, limit: limit, ended: ended}
 }
 
 // Close closes the connections. Calls under way fail. Those that may outlast their callers
@@ -284,10 +275,9 @@ func merged[In, Out any](s *Store, call func(context.Context, []In) ([]Out, erro
 func (s *Store) Close() error {
 	s.filler.close()
 	s.cache.Close()
-	s.end(errClosed)
-	s.reads.wait()
-	s.writes.wait()
-	s.follows.wait()
+	s.reads.close()
+	s.writes.close()
+	s.follows.close()
 	s.asks.Wait()
 	return s.client.Close()
 }
@@ -354,17 +344,14 @@ func (s *Store) unhurried(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeoutCause(ctx, 10*s.opts.Timeout, errSlow)
 }
 
-var (
-	errSlow   = errors.New("no answer in time")
-	errClosed = errors.New("the store is closed")
-)
+var errSlow = errors.New("no answer in time")
 
 // kind gives a failure of Qdrant the kind it has for callers.
 func (s *Store) kind(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && context.Cause(ctx) != errSlow && context.Cause(ctx) != errClosed:
+	case ctx.Err() != nil && context.Cause(ctx) != errSlow:
 		return ctx.Err()
 	}
 	if strings.Contains(err.Error(), "larger than max") {
