@@ -121,8 +121,8 @@ func goesOnAt(ws english.Words, n int) bool {
 	switch {
 	case inAny(before, english.Prepositions, activityLinks) && n > 1, before == "every", before == "each":
 		return false
-	case n == 1 && ws[0].Text == "work" && activityLinks.Has(w) && (w == "with" || possessives.Has(next)):
-		return false // "work with clay", "work in my garden"
+	case n == 1 && ofAnotherKind(ws):
+		return false
 	case ws[n-1].Stop != 0, activityTimes.Has(w), activityLinks.Has(w) && next != "":
 		return true
 	case w == "for":
@@ -137,6 +137,19 @@ func goesOnAt(ws english.Words, n int) bool {
 		return activityObjects.Has(next) || english.Articles.Has(next) && activityObjects.Has(ws.At(n+2))
 	}
 	return timeWord(w)
+}
+
+// ofAnotherKind reports whether what follows a verb makes it another activity than the verb alone: "work with clay",
+// "work in my garden", "drink from the tap", which is no alcohol.
+func ofAnotherKind(ws english.Words) bool {
+	w := ws.At(1)
+	switch ws[0].Text {
+	case "work":
+		return activityLinks.Has(w) && (w == "with" || possessives.Has(ws.At(2)))
+	case "drink":
+		return w == "from" || w == "out"
+	}
+	return false
 }
 
 // forAmount reports whether what follows "for" behind an activity tells how long or why it is done, and not at what it

@@ -75,7 +75,7 @@ func (c *claim) statement() reading {
 	if ws.StartWith("home", "is") && len(ws) > 2 {
 		return c.home(ws[2:], true)
 	}
-	if ws.StartWith("home", "for", "me", "is") || ws.StartWith("home", "for", "us", "is") {
+	if homeFor(ws) {
 		if givenNames.Has(ws.At(4)) {
 			return reading{} // "home for me is Anna"
 		}
@@ -186,4 +186,9 @@ func inAny(w string, sets ...english.Set) bool {
 		}
 	}
 	return false
+}
+
+// homeFor reports whether ws tells what is home for somebody, which may be a feeling beside where they live.
+func homeFor(ws english.Words) bool {
+	return ws.StartWith("home", "for", "me", "is") || ws.StartWith("home", "for", "us", "is")
 }

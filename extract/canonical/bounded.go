@@ -110,7 +110,7 @@ func onlyTime(ws english.Words) bool {
 			break
 		}
 		if w.Text == "instead" && ws.At(i+1) == "of" {
-			return true
+			return !goesOnFor(ws[i+2:]) // "instead of Firefox for banking"
 		}
 		if !inAny(w.Text, changeWords, timeFillers, english.Adverbs, english.Articles) &&
 			!inAny(w.Text, english.DateWords, english.Periods) && !english.StartsWithDigit(w.Text) {

@@ -307,3 +307,11 @@ func TestWithoutSubject(t *testing.T) {
 		t.Errorf("words without a subject claim %+v", got.Claims)
 	}
 }
+
+// What is home for somebody may be a feeling, which leaves where they live; a move ends both.
+func TestFeltHome(t *testing.T) {
+	lives, felt, moved := Of("I live in Berlin"), Of("Home for me is Paris"), Of("I moved to Rome")
+	if felt.Supersedes(&lives, time.Time{}) || !moved.Supersedes(&felt, time.Time{}) {
+		t.Error("want a feeling to end no home, and a move to end the feeling")
+	}
+}

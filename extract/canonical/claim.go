@@ -93,8 +93,11 @@ func (c *Claim) changesValue(o *Claim) bool {
 	if sized && !near(c.Value, o.Value) {
 		return false // a loan and its rate, a month's pay and a year's
 	}
-	return c.Value != o.Value && (c.Changed || !c.Several && !o.Several)
+	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
 }
+
+// felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary".
+func (c *Claim) felt() bool { return c.Attribute == "home" && c.Several && !c.Loose }
 
 // rank is how high the rank of an occupation is; 0 for other claims.
 func (c *Claim) rank() int {

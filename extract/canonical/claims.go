@@ -210,7 +210,9 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 		}
 		if r.ok() {
 			turned := predicate.At(0) == "turned" // an age that is told as an event is the latest one
-			out = append(out, v.dates([]Claim{{Attribute: r.attribute, Value: r.value, Changed: turned}})...)
+			felt := homeFor(c.words) && !c.changed
+			told := Claim{Attribute: r.attribute, Value: r.value, Changed: turned, Several: felt}
+			out = append(out, v.dates([]Claim{told})...)
 			if kind, ok := strings.CutSuffix(r.attribute, " name"); ok && pets.Has(kind) {
 				out = append(out, Claim{Attribute: beingAttribute + r.value, Value: held})
 			}

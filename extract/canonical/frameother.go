@@ -46,6 +46,24 @@ func forOneThing(rest english.Words) bool {
 	return forOccasion(rest) && !namesSpan(rest[1:])
 }
 
+// happenedOnce reports whether one thing was done instead of another and may not be again: "took the bus instead of my
+// bike". A choice, or a word such as "now", lasts.
+func (c *claim) happenedOnce(lemma string, ws english.Words) bool {
+	return (ws.Has("instead") || ws.Has("rather")) && !choosing.Has(lemma) &&
+		!c.fact.Has("now") && !c.fact.Has("nowadays") && !changeMarks.Found(c.fact)
+}
+
+var choosing = frameTables.Words("choosing")
+
+// inAnyClause are the claims of readers that look for a subject of their own.
+func (c *claim) inAnyClause(all, ws english.Words) []Claim {
+	out := append(c.choices(ws), c.left(ws)...)
+	if ws.At(0) == "if" {
+		return out
+	}
+	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws))
+}
+
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.
 func (f *frame) takesName() bool {
 	return f.ended && strings.HasSuffix(f.attribute, "name") && slices.Contains(f.tokens[0].words, "take")

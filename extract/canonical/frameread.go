@@ -23,14 +23,11 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
 	out = append(append(out, c.presupposed(all)...), c.outAndIn(all)...)
 	out = append(out, c.newly(all)...)
-	speaker, known := owner(""), false
+	speaker, known, another := owner(""), false, false
 	list := segments(all)
 	for i, s := range list {
 		o, ws, ok := c.frameSubject(s.words, i == 0)
-		out = append(append(out, c.choices(s.words)...), c.left(s.words)...)
-		if s.words.At(0) != "if" {
-			out = append(append(out, c.former(s.words)...), append(c.counted(s.words), countNow(all, s.words)...)...)
-		}
+		out = append(out, c.inAnyClause(all, s.words)...)
 		if w := s.words.At(0); !ok && known && speaker != "" && (w == "he" || w == "she") {
 			o, ws, ok = speaker, s.words[1:], len(s.words) > 1
 		}
@@ -39,6 +36,10 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 		}
 		v := c.verbPhraseOf(all, list, i)
 		v.owner, v.subject = o, ok
+		others := another && s.linked && all[s.from].Text == "and"
+		if another = !ok && inAny(s.words.At(0), possessives, english.Articles) || others; others && !ok {
+			continue // "my neighbor gave up her flat and moved to Lyon"
+		}
 		switch {
 		case ok:
 			// A clause behind it may leave this subject out.
@@ -175,8 +176,8 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
-			if f.ofOther(s, ws[i:i+n]) || c.holdsElsewhere(f, ws, i, i+n) ||
-				len(s["other"]) > 0 && f.ended && forOneThing(ws[i+n:]) {
+			if f.ofOther(s, ws[i:i+n]) || c.holdsElsewhere(f, ws, i, i+n) || len(s["other"]) > 0 && f.ended &&
+				(forOneThing(ws[i+n:]) || c.happenedOnce(lemma, ws[i:i+n])) {
 				continue
 			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))
@@ -201,7 +202,8 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 // unchange takes back that the claims of a state tell of a change, if more than a time follows: "these days I carry a
 // Nokia on hikes". "Driving buses for the city" is still one's work.
 func (v *verbPhrase) unchange(f *frame, claims []Claim, rest english.Words) {
-	if f.event || !v.changed || onlyTime(rest) || f.attribute == "occupation" && rest.At(1) == "the" {
+	purpose := rest.At(0) == "of" && goesOnFor(rest[1:]) // "Chrome instead of Firefox for banking"
+	if !purpose && (f.event || !v.changed || onlyTime(rest) || f.attribute == "occupation" && rest.At(1) == "the") {
 		return
 	}
 	for i := range claims {

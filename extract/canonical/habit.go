@@ -139,6 +139,9 @@ func (c *claim) habitWith(o owner, verb string, rest english.Words) (out []Claim
 	// "I quit smoking 11 weeks ago" has no object either.
 	if len(rest) == 0 || countsBack(rest) || english.Prepositions.Has(rest[0].Text) ||
 		modifierStarts.Has(rest[0].Text) {
+		if from := rest.At(0); verb == "drink" && (from == "from" || from == "out") {
+			return nil // what it is drunk from tells of no alcohol
+		}
 		if intransitive.Has(verb) && (len(rest) < 2 || rest[0].Text != "for" || forAmount(rest[1:])) {
 			return []Claim{habit(o, verb)}
 		}
@@ -153,7 +156,7 @@ func (c *claim) habitWith(o owner, verb string, rest english.Words) (out []Claim
 		drives := Claim{Attribute: o.attribute("car thing"), Value: what, Several: true, Changed: c.changed}
 		out = append(out, drives)
 	}
-	if k := insteadOf(rest); k > 0 && object(rest[k:]) != "" && !goesOnFor(rest[k:]) {
+	if k := insteadOf(rest); k > 0 && object(rest[k:]) != "" && !goesOnFor(rest[k:]) && !goesOnFor(rest[:k-2]) {
 		out = append(out, asEnded([]Claim{habit(o, "of "+object(rest[k:]))})...)
 	}
 	if r := doseOf(verb, rest); r.ok() {

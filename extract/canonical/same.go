@@ -147,8 +147,8 @@ func byPerson(subject, predicate english.Words) bool {
 	return (occupations.Of(noun) != "" || officials.Has(noun) || persons.Has(noun)) && !predicate.Any(deaths)
 }
 
-// leavesPlace reports whether somebody walks out of a door: "left the flat at eight", "left the bakery with two
-// loaves".
+// leavesPlace reports whether somebody walks out of a door or leaves a thing somewhere: "left the flat at eight", "left
+// the bakery with two loaves", "left the flask at home".
 func leavesPlace(ws english.Words) bool {
 	for i := range ws {
 		if w := ws[i].Text; w != "left" && w != "leaving" || !inAny(ws.At(i+1), english.Articles, possessives) {
@@ -156,7 +156,9 @@ func leavesPlace(ws english.Words) bool {
 		}
 		for k := i + 3; k < len(ws) && !stopsClause(ws[k-1].Stop); k++ {
 			w, next := ws[k].Text, ws.At(k+1)
-			if w == "with" || w == "early" || w == "at" && (english.StartsWithDigit(next) || hours.Has(next)) {
+			somewhere := next == "home" || next == "work" || english.Articles.Has(next)
+			kept := (w == "at" || w == "in" || w == "on") && somewhere && !jobNouns.Has(ws[k-1].Text)
+			if w == "with" || w == "early" || kept || w == "at" && (english.StartsWithDigit(next) || hours.Has(next)) {
 				return true
 			}
 		}

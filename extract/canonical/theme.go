@@ -62,6 +62,7 @@ var (
 	pending       = themeTables.Words("pending")
 	hours         = themeTables.Words("hours")
 	schools       = themeTables.Words("schools")
+	ways          = themeTables.Words("ways")
 	ordinals      = themeTables.Variants("ordinals")
 )
 
@@ -135,9 +136,16 @@ type theme struct {
 	raw     []string // the words as they are
 	values  []themeValue
 	named   string   // the one name behind a preposition or a form of "be"
-	not     []string // the words that are denied: "not Minka", "instead of Spain"
-	scope   string   // see scopeOf
-	acts    string   // the stem of the activity that a claim of the fact is about; see withActivities
+	not     []string // the words that are denied: "not Minka"
+	// old are values that the clause says are no more, and now the words that take their place. The older clause may
+	// have no thing but the speaker, the same verb, or what the speaker is; see findOld.
+	old       [][]string
+	now       []string
+	ofSpeaker bool
+	sameVerb  bool
+	turned    bool
+	scope     string // see scopeOf
+	acts      string // the stem of the activity that a claim of the fact is about; see withActivities
 }
 
 // themeNoun is a noun, in one form for all words that name the thing.
@@ -167,6 +175,9 @@ func (t *theme) endsTheme(o *theme) bool {
 	if t.loose || t.unreal || o.unreal || t.owner != o.owner || o.past || !t.covers(o) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
+	}
+	if t.replacesIn(o) {
+		return true
 	}
 	for i := range t.nouns {
 		for k := range o.nouns {
@@ -220,7 +231,9 @@ func (t *theme) denies(o *theme) bool {
 
 // turns reports whether n, which o spoke of, is so no longer or so again.
 func (t *theme) turns(o *theme, n *themeNoun) bool {
-	if slices.ContainsFunc(t.nouns, func(n themeNoun) bool { return !n.subject && !slices.Contains(o.words, n.stem) }) {
+	if slices.ContainsFunc(t.nouns, func(n themeNoun) bool {
+		return !slices.Contains(o.words, n.stem) && !(n.subject && bodies.Has(n.stem))
+	}) {
 		return false // no longer allergic to something else
 	}
 	if t.again && !t.negated {
@@ -262,6 +275,9 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 	if t.negated != o.negated || len(t.ends) > 0 {
 		return false
 	}
+	if t.byAnother(m) {
+		return false
+	}
 	if slices.ContainsFunc(t.not, func(w string) bool { return slices.Contains(o.words, w) && w != n.stem }) {
 		return true // "hazelnuts, not walnuts"
 	}
@@ -282,6 +298,18 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 	return t.set && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
 }
 
+// byAnother reports whether somebody changes the thing m who has another trade than the one that it is with: the
+// hairdresser moves no appointment with the dentist.
+func (t *theme) byAnother(m *themeNoun) bool {
+	trade := func(stem string) bool {
+		return occupations.Of(stem) != "" || officials.Has(stem) || singles[stem].kind == "name"
+	}
+	if len(t.nouns) == 0 || !t.nouns[0].subject || !trade(t.nouns[0].stem) {
+		return false
+	}
+	return !slices.Contains(m.mods, t.nouns[0].stem) && slices.ContainsFunc(m.mods, trade)
+}
+
 // renews reads "my new laptop is a Lenovo" after "I use an Acer laptop". Of people, pets and the like there are
 // several.
 func (t *theme) renews(o *theme, n, m *themeNoun) bool {
@@ -293,7 +321,7 @@ func (t *theme) renews(o *theme, n, m *themeNoun) bool {
 // objects are the nouns of t without names and those that only tell where and when, behind a preposition.
 func (t *theme) objects() (out []string) {
 	for i := range t.nouns {
-		if n := &t.nouns[i]; !n.name && !n.behind {
+		if n := &t.nouns[i]; !n.name && !n.behind && !(n.subject && officials.Has(n.stem) && n.stem != "vet") {
 			out = append(out, n.stem)
 		}
 	}
@@ -334,7 +362,7 @@ func within(a, b []string) bool {
 // changes reports whether t may end others.
 func (t *theme) changes() bool {
 	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
-		t.wrong || t.moved || t.changed || len(t.not) > 0 || t.taste != 0)
+		t.wrong || t.moved || t.changed || len(t.not)+len(t.old) > 0 || t.taste != 0)
 }
 
 // Changing reports whether f tells that something of the speaker or theirs ends or is so again.

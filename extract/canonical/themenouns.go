@@ -24,6 +24,10 @@ func (t *theme) findNouns(subject, ws english.Words, verb int) {
 	for i := range t.nouns {
 		t.nouns[i].subject, t.nouns[i].isNew = true, subject.Has("new")
 	}
+	if way := subject.At(len(subject) - 1); len(t.nouns) > 0 && ways.Has(way) { // "my flight back" is not the one out
+		last := &t.nouns[len(t.nouns)-1]
+		last.apart = append(last.apart, way)
+	}
 	first := len(t.nouns)
 	at := t.addNouns(ws, verb, from)
 	switch {

@@ -40,12 +40,12 @@ func (c *claim) themes(all english.Words) (out []theme) {
 	unreal := all.Any(makeBelieve)
 	doubt, passing := all.Has("if") || all.Has("?"), passes(all)
 	wrong, forAWhile := themeWrongs.Found(all), hasPassingReason(all)
-	doubt = doubt || c.reach.fleeting
+	doubt, beside := doubt || c.reach.fleeting, besides(all)
 	var before owner
 	known := false
 	for i, s := range list {
 		if w := s.words.At(0); w == "not" && len(out) > 0 && len(s.words) < 5 {
-			out[len(out)-1].not = append(out[len(out)-1].not, stemsOf(s.words)...)
+			out[len(out)-1].deny(s.words)
 			continue
 		}
 		timed := timeBefore(s.words)
@@ -60,7 +60,7 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		}
 		before = o
 		t := themeOf(o, subject, predicate)
-		t.wrong, t.scope = wrong, c.reach.scope
+		t.wrong, t.scope, t.cued = wrong, c.reach.scope, t.cued && !beside
 		w := s.words.At(0)
 		t.mine = o != "" || tellsOfSpeaker(w)
 		t.unreal = unreal
@@ -78,6 +78,14 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		}
 	}
 	return out
+}
+
+// deny notes what a clause that begins with "not" denies: "the desk is 160 cm wide, not 140".
+func (t *theme) deny(ws english.Words) {
+	t.not = append(t.not, stemsOf(ws)...)
+	if dayOrNumber(ws[1:]) {
+		t.addOld(ws[1:], nil)
+	}
 }
 
 // tellsOfSpeaker reports whether a clause that begins with w is about the speaker or theirs: "no more gluten".
@@ -98,7 +106,7 @@ func withoutDates(ws english.Words) (out english.Words) {
 	for _, w := range ws {
 		last := len(out) - 1
 		switch {
-		case !isDate(w.Text):
+		case !isDate(w.Text), len(w.Text) == 4 && !isYear(w.Text): // "port 8080"
 			out = append(out, w)
 		case last >= 0 && out[last].Stop == 0:
 			out[last].Stop = w.Stop
@@ -184,7 +192,9 @@ func thingSubject(ws english.Words) (o owner, subject, predicate english.Words, 
 	for k := from; k < min(len(ws), maxThemeSubject); k++ {
 		x := ws[k].Text
 		if k > from && beginsPredicate(ws, k) {
-			if noun := singular(ws[k-1].Text); persons.Has(noun) && o == "" {
+			// "The landlord raised the rent" is told of the speaker's.
+			sets := officials.Has(ws[k-1].Text) && themeSetters.Has(x)
+			if noun := singular(ws[k-1].Text); persons.Has(noun) && o == "" && !sets {
 				return owner(noun), nil, ws[k:], true
 			}
 			return o, ws[from:k], ws[k:], true
@@ -227,6 +237,7 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 	verb := themeVerbAt(ws)
 	t.readVerb(subject, ws, verb)
 	t.readTime(ws)
+	t.findOld(subject, ws, verb)
 	if t.taste = tasteOf(ws); len(subject) > 0 && !subject.Any(bodies) {
 		t.taste = 0 // "my kids love olives"
 	}
@@ -251,6 +262,9 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 func (t *theme) readWord(ws english.Words, i int) {
 	w, next, before := ws[i].Text, ws.At(i+1), ws.At(i-1)
 	longer := next == "more" || next == "longer"
+	if then := ws.At(i + 2); w == "no" && longer && (then == "just" || then == "only") {
+		return // it goes on beside something else
+	}
 	switch {
 	case w == "anymore", w == "any" && longer, w == "no" && next == "longer":
 		t.anymore = true
@@ -263,14 +277,20 @@ func (t *theme) readWord(ws english.Words, i int) {
 		}
 	case w == "again":
 		t.again = true
-	case w == "instead", w == "rather":
-		t.not = append(t.not, stemsOf(ws[i+1:min(len(ws), i+4)])...)
 	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || before == "in"):
 		// the month
-	case uncertain.Has(w) && !intents.Has(w), passing.Has(w), fleetingTimes.Has(w), w == "last" && next == "night",
-		w == "this" && english.Periods.Has(next):
+	case w == "weekend" && ws.At(i-2) == "over": // when it happened
+	case passesAt(ws, i):
 		t.loose = true
 	}
+}
+
+// passesAt reports whether the word at i makes a clause one that is not certain or passes: "last night", "this week".
+func passesAt(ws english.Words, i int) bool {
+	w, next, before := ws[i].Text, ws.At(i+1), ws.At(i-1)
+	return uncertain.Has(w) && !intents.Has(w) || passing.Has(w) || fleetingTimes.Has(w) ||
+		w == "last" && next == "night" ||
+		w == "this" && english.Periods.Has(next) && before != "of" && before != "since" // "as of this month" lasts
 }
 
 // themeVerbAt is the place of the verb: behind auxiliaries, denials and adverbs.

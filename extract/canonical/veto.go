@@ -13,13 +13,14 @@ import (
 // vetoed are the claims of tables without those that the rest of the fact makes unlikely.
 func vetoed(claims []Claim, all english.Words) []Claim {
 	meets := all.Has("seeing") && all.Any(later) // "I'm seeing Tom tomorrow"
+	waits := meetsNow(all)
 	another, trial, item := forAnother(all), forMonth(all), boredOfItem(all)
 	passing, leaves := passes(all), leavesPlace(all)
 	return slices.DeleteFunc(claims, func(c Claim) bool {
 		a := " " + c.Attribute
 		switch {
 		case strings.HasSuffix(a, " marital status"), strings.HasSuffix(a, " partner name"):
-			return meets && !c.Loose
+			return (meets || waits) && !c.Loose
 		case strings.HasSuffix(a, " employer") && c.Ended && leaves:
 			return true
 		case strings.HasSuffix(a, " diet"):
@@ -29,6 +30,21 @@ func vetoed(claims []Claim, all english.Words) []Claim {
 		}
 		return item
 	})
+}
+
+// meetsNow reports whether people who are together do something at this moment: "Tom and I are together now, waiting
+// for the bus".
+func meetsNow(ws english.Words) bool {
+	for i := 0; i+1 < len(ws); i++ {
+		k := i
+		if ws.At(i+1) == "now" {
+			k++
+		}
+		if ws[i].Text == "together" && ws[k].Stop == ',' && endsInIng(ws.At(k+1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // forAnother reports whether something is done for somebody else: "sold a car for my uncle".
