@@ -16,6 +16,7 @@ type Entry struct {
 	Memory memory.Memory
 	Terms  memory.Terms
 	Vector []float32
+	Apart  bool // it has a vector that stays in the store, and Vector is nil; see Index.SearchNear
 }
 
 // Stats are figures of a Cache.
@@ -139,19 +140,21 @@ func (c *Cache) Get(ctx context.Context, scope memory.Scope, now func() time.Tim
 	return ix, err
 }
 
-// Has reports whether Get returns the index of a scope without reading the scope.
-func (c *Cache) Has(scope memory.Scope) bool {
+// Held returns the index of a scope as it is, which Get brings up to date; nil if Get would
+// have to read the scope.
+func (c *Cache) Held(scope memory.Scope) *Index {
 	c.mu.Lock()
 	el, ok := c.scopes[scope]
 	c.mu.Unlock()
 	if !ok {
-		return false
+		return nil
 	}
+	e := el.Value.(*cached)
 	select {
-	case <-el.Value.(*cached).ready:
-		return true
+	case <-e.ready:
+		return e.index
 	default:
-		return false
+		return nil
 	}
 }
 

@@ -43,6 +43,7 @@ type contents struct {
 	departing      []int32                   // facts that have an end or a client's text, dead ones too
 	citing         map[cited][]int32         // the same facts by what they cite
 	forgotten      int                       // live turns of which a fact was forgotten
+	apart          int                       // live memories whose vectors stay in the store
 	hidden         map[string]hidden         // memories that no search finds, by id
 	expiring       time.Time                 // the earliest ExpireTime; zero for none
 	dead           int
@@ -61,7 +62,7 @@ type hidden struct {
 // doc is one revision of a memory. Its slot is its place in Index.docs.
 type doc struct {
 	kept
-	vector int32    // row of Index.vectors; -1 for none
+	vector int32    // row of Index.vectors; or noVector, or apart
 	at     int32    // where a turn was put among those of its session; see Index.position
 	words  []packed // by number
 }
@@ -82,6 +83,12 @@ func hashed(event string) uint32 { return uint32(maphash.String(seed, event)) }
 const (
 	noSession = -1
 	isDead    = -2
+)
+
+// doc.vector of a memory without a vector, and of one whose vector stays in the store.
+const (
+	noVector = -1
+	apart    = -2
 )
 
 // session is a session with its live turns, by (Timestamp, event id).
@@ -122,7 +129,7 @@ func (ix *Index) Put(e *Entry) {
 			return
 		}
 		if created == has.created && (has.revision > is.Revision ||
-			has.revision == is.Revision && has.vector >= 0 && e.Vector == nil) {
+			has.revision == is.Revision && has.vector != noVector && e.Vector == nil && !e.Apart) {
 			return
 		}
 		ix.kill(slot)
@@ -165,7 +172,7 @@ func (ix *Index) expireBy(at time.Time) {
 // add gives a memory the next slot. The caller has killed its older one.
 func (ix *Index) add(e *Entry) {
 	slot, m := int32(len(ix.docs)), &e.Memory
-	d := doc{kept: ix.keep(m), vector: -1, words: make([]packed, 0, len(e.Terms))}
+	d := doc{kept: ix.keep(m), vector: noVector, words: make([]packed, 0, len(e.Terms))}
 	for term, freq := range e.Terms {
 		number := ix.number(term)
 		w := &ix.lists[number]
@@ -181,6 +188,9 @@ func (ix *Index) add(e *Entry) {
 	}
 	if e.Vector != nil {
 		d.vector = ix.vectors.add(slot, e.Vector)
+	} else if e.Apart {
+		d.vector = apart
+		ix.apart++
 	}
 	in := mark{length: int32(e.Terms.Length()), session: noSession}
 	if m.Kind == memory.KindTurn {
@@ -314,6 +324,9 @@ func (ix *Index) kill(slot int32) {
 	if len(d.rest.Forgotten) > 0 {
 		ix.forgotten--
 	}
+	if d.vector == apart {
+		ix.apart--
+	}
 	delete(ix.slots, d.id)
 	var m restored
 	ix.restore(slot, &m, false)
@@ -340,7 +353,7 @@ func (ix *Index) pack() {
 		if d := &ix.docs[i]; d.rest != nil {
 			var m restored
 			ix.restore(int32(i), &m, false)
-			e := Entry{Memory: m.Memory, Terms: memory.Terms{}}
+			e := Entry{Memory: m.Memory, Terms: memory.Terms{}, Apart: d.vector == apart}
 			if d.vector >= 0 {
 				e.Vector = ix.vectors.row(d.vector)
 			}

@@ -32,7 +32,7 @@ func (s *search) lists() []int32 {
 func (s *search) measure() (rest func()) {
 	v := &s.ix.vectors
 	length := norm(s.q.Vector)
-	if s.q.Vector == nil || length == 0 || len(s.q.Vector) != v.dim {
+	if s.near != nil || s.q.Vector == nil || length == 0 || len(s.q.Vector) != v.dim {
 		return func() {}
 	}
 	s.cosines = make([]float64, len(s.ix.docs))
@@ -59,6 +59,9 @@ func (s *search) measure() (rest func()) {
 
 // dense gives the slots of the Limit best by cosine.
 func (s *search) dense() []int32 {
+	if s.near != nil {
+		return s.listed(&s.near.Hits, s.q.Match)
+	}
 	best := s.best(s.q.Match)
 	for slot, c := range s.cosines {
 		if c > 0 {

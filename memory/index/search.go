@@ -2,6 +2,7 @@ package index
 
 import (
 	"container/heap"
+	"math"
 	"slices"
 	"time"
 
@@ -30,6 +31,8 @@ type search struct {
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.
 	cosines []float64
+	near    *Near          // the lists by meaning, if the vectors stay in the store
+	short   bool           // near lacks memories that belong into the lists
 	found   []int32        // the slots in the runs, in no order
 	one     restored       // the memory that a filter looks at
 	rest    *memory.Memory // that one has
@@ -164,8 +167,11 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 				c.Freqs[t] = s.ix.freqOf(have, slot, number)
 			}
 		}
-		if s.cosines != nil {
+		switch {
+		case s.cosines != nil:
 			c.Cosine = s.cosines[slot]
+		case s.near != nil && d.vector == apart:
+			c.Cosine = math.NaN()
 		}
 	}
 	return out

@@ -25,6 +25,10 @@ func (s *search) succession() []memory.Candidate {
 		}
 	}
 	byWords, byMeaning := s.best(s.q.IsKey), s.best(s.q.IsKey)
+	var nearest []int32
+	if s.near != nil {
+		nearest = s.listed(&s.near.Keys, s.q.IsKey)
+	}
 	for _, slot := range s.ix.departing {
 		if s.scores[slot] > 0 {
 			byWords.offer(slot, s.scores[slot])
@@ -33,7 +37,7 @@ func (s *search) succession() []memory.Candidate {
 			byMeaning.offer(slot, s.cosines[slot])
 		}
 	}
-	out = slices.Concat(out, byWords.slots(), byMeaning.slots())
+	out = slices.Concat(out, byWords.slots(), byMeaning.slots(), nearest)
 	slices.Sort(out)
 	out = slices.Compact(out)
 	out = s.successors(out)

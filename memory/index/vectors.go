@@ -18,14 +18,14 @@ type vectors struct {
 	slots  []int32     // by row, the slot that it is of
 }
 
-// add adds the vector of a slot and returns its row. It returns -1 for an empty vector,
+// add adds the vector of a slot and returns its row. It returns noVector for an empty vector,
 // and for one of another dimension, which no query can be compared with.
 func (v *vectors) add(slot int32, vector []float32) (row int32) {
 	if v.dim == 0 {
 		v.dim = len(vector)
 	}
 	if len(vector) == 0 || len(vector) != v.dim {
-		return -1
+		return noVector
 	}
 	row = int32(len(v.slots))
 	if row%blockRows == 0 {

@@ -191,7 +191,7 @@ func (s *Store) auditPoint(ctx context.Context, p *qdrant.RetrievedPoint) (
 		add(memory.RuleUnreadable, "its document cannot be read: %v", err)
 		return nil, faults, nil
 	}
-	want, err := r.payload(r.terms, payload["embedded"].GetBoolValue())
+	want, err := r.payload(r.terms, payload[embeddedField].GetBoolValue())
 	if err != nil {
 		add(memory.RuleUnreadable, "its document is invalid: %v", err)
 		return nil, faults, nil
@@ -199,7 +199,7 @@ func (s *Store) auditPoint(ctx context.Context, p *qdrant.RetrievedPoint) (
 	var differ []string
 	for field, v := range want {
 		switch field {
-		case docField, termsField, stepField, lengthField, "embedded":
+		case docField, termsField, stepField, lengthField, embeddedField:
 			continue // how they are written differs between versions
 		}
 		if (field == appField || field == personField) && payload[field] == nil {

@@ -35,14 +35,14 @@ func (s *Store) fill(scope memory.Scope) {
 	f := &s.filler
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.cancel != nil || f.closed || s.large.has(scope) {
+	if f.cancel != nil || f.closed || s.sizes.of(scope) == large {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), inBackground{}, true))
 	f.cancel, f.scope = cancel, scope
 	f.all.Go(func() {
 		defer cancel()
-		_, _ = s.cache.Get(ctx, scope, s.opts.Now)
+		_, _ = s.cached(ctx, scope)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.cancel = nil
@@ -70,12 +70,22 @@ func (f *filler) close() {
 // indexOf returns the index of a scope, or nil if Qdrant answers the search: the scope
 // is too large for an index, or too large to wait until its index is read.
 func (s *Store) indexOf(ctx context.Context, scope memory.Scope) (*index.Index, error) {
-	if s.large.has(scope) || s.filler.reads(scope) && !s.cache.Has(scope) {
+	if s.sizes.of(scope) == large || s.filler.reads(scope) && s.cache.Held(scope) == nil {
 		return nil, nil
 	}
-	ix, err := s.cache.Get(ctx, scope, s.opts.Now)
+	ix, err := s.cached(ctx, scope)
 	if errors.Is(err, errLarge) || errors.Is(err, errLong) {
 		return nil, nil
+	}
+	return ix, err
+}
+
+// cached reads the index of a scope unless the cache has it. One that turns out to have no
+// room for its vectors is read again without them.
+func (s *Store) cached(ctx context.Context, scope memory.Scope) (*index.Index, error) {
+	ix, err := s.cache.Get(ctx, scope, s.opts.Now)
+	if errors.Is(err, errVectors) {
+		ix, err = s.cache.Get(ctx, scope, s.opts.Now)
 	}
 	return ix, err
 }

@@ -50,7 +50,7 @@ func TestSearchesWhileIndexIsRead(t *testing.T) {
 		}
 	}
 	<-reading
-	if s.cache.Has(followScope) {
+	if s.cache.Held(followScope) != nil {
 		t.Fatal("the index is there before it is read")
 	}
 	close(goOn)

@@ -3,9 +3,7 @@ package qdrantstore
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -18,43 +16,10 @@ const (
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
 	maxChanges = 2000
-	// largeFor is how long a scope counts as too large for an index before it is
-	// measured again.
-	largeFor = time.Minute
 )
 
-// large are the scopes that are too large for an index, and when that was measured.
-type large struct {
-	mu     sync.Mutex
-	scopes map[memory.Scope]time.Time
-}
-
-// has reports whether a scope was too large lately.
-func (l *large) has(scope memory.Scope) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, ok := l.scopes[scope]
-	if ok && time.Since(at) > largeFor {
-		delete(l.scopes, scope)
-		ok = false
-	}
-	return ok
-}
-
-// maxLarge bounds the scopes that are remembered as too large.
-const maxLarge = 10_000
-
-// add remembers a scope.
-func (l *large) add(scope memory.Scope) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.scopes == nil || len(l.scopes) >= maxLarge {
-		l.scopes = map[memory.Scope]time.Time{}
-	}
-	l.scopes[scope] = time.Now()
-}
-
-// readEntry reads a memory, and whether it was deleted.
+// readEntry reads a memory, and whether it was deleted. A vector that was not asked for
+// stays in Qdrant.
 func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) (e *index.Entry, gone bool, err error) {
 	e = &index.Entry{}
 	if err := decode(payload[docField].GetStringValue(), &e.Memory); err != nil {
@@ -64,6 +29,7 @@ func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) 
 		return nil, false, err
 	}
 	e.Vector = vectors.GetVectors().GetVectors()[dense].GetDense().GetData()
+	e.Apart = e.Vector == nil && payload[embeddedField].GetBoolValue()
 	return e, payload["gone"].GetBoolValue(), nil
 }
 
@@ -78,6 +44,7 @@ func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) 
 type follower struct {
 	s     *Store
 	scope memory.Scope
+	bare  bool          // the index is one without vectors
 	turn  chan struct{} // has an element while a call is under way
 	begun atomic.Int64  // calls that have begun
 	early chan answer   // to the call that ask has begun; nil for none
@@ -173,7 +140,7 @@ func (f *follower) query() *qdrant.QueryPoints {
 		Filter: &qdrant.Filter{Should: []*qdrant.Condition{
 			qdrant.NewHasID(headID(f.scope)), qdrant.NewFilterAsCondition(changed),
 		}},
-		WithPayload: qdrant.NewWithPayloadInclude(followFields...), WithVectors: qdrant.NewWithVectorsInclude(dense),
+		WithPayload: qdrant.NewWithPayloadInclude(followFields...), WithVectors: denseUnless(f.bare),
 	}
 }
 

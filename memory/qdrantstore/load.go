@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -31,6 +32,8 @@ const (
 var (
 	// errLarge says that a scope is too large for an index.
 	errLarge = errors.New("the scope is too large for an index")
+	// errVectors says that a scope has room in an index without its vectors.
+	errVectors = fmt.Errorf("%w with vectors", errLarge)
 	// errLong says that a scope is too large to wait until its index is read.
 	errLong = errors.New("the index of the scope takes long to read")
 )
@@ -46,14 +49,14 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 	if err := p.Wait(); err != nil {
 		return nil, err
 	}
-	l := loading{s: s, scope: scope, n: n, lanes: min(maxLanes, max(1, n/laneOf))}
+	l := loading{s: s, scope: scope, n: n, lanes: min(maxLanes, max(1, n/laneOf)), bare: s.sizes.of(scope) == bare}
 	if n > s.atOnce {
 		if ctx.Value(inBackground{}) == nil {
 			return nil, errLong
 		}
 		l.lanes = 2 // as searches are answered by Qdrant meanwhile
 	}
-	f := &follower{s: s, scope: scope, turn: make(chan struct{}, 1), safe: h.n, last: h.last()}
+	f := &follower{s: s, scope: scope, bare: l.bare, turn: make(chan struct{}, 1), safe: h.n, last: h.last()}
 	l.read = func() { f.ask(ctx) }
 	if err := l.run(ctx, take); err != nil {
 		return nil, err
@@ -68,6 +71,7 @@ type loading struct {
 	scope memory.Scope
 	n     int // of the memories, roughly
 	lanes int
+	bare  bool         // the index is one without vectors
 	read  func()       // is called once all memories are read, before the last of them are taken
 	under atomic.Int32 // lanes that still read
 	pages chan []*index.Entry
@@ -104,23 +108,30 @@ func (l *loading) run(ctx context.Context, take func([]*index.Entry) int64) (err
 	return <-ended
 }
 
-// take takes a page. The error is errLarge if the index has no room for all.
+// take takes a page. The error is errLarge if the index has no room for all, and errVectors
+// if it has for all but the vectors.
 func (l *loading) take(ctx context.Context, entries []*index.Entry, take func([]*index.Entry) int64) (err error) {
 	size := take(entries)
 	l.taken += len(entries)
 	limit := l.s.cache.Stats().Limit / 2
-	expected := size
+	expected, n := size, int64(l.taken)
 	if !l.measured && l.under.Load() > 0 && size > limit/16 {
 		l.measured = true
-		if expected, err = l.s.estimate(ctx, l.scope, size/int64(max(l.taken, 1))); err != nil {
+		if n, err = l.s.count(ctx, l.scope); err != nil {
 			return err
 		}
+		expected = size / int64(max(l.taken, 1)) * n
 	}
-	if expected > limit {
-		l.s.large.add(l.scope)
+	switch vectors := 4 * int64(l.s.model.Dimension) * n; {
+	case expected <= limit:
+		return nil
+	case !l.bare && expected-vectors <= limit:
+		l.s.sizes.set(l.scope, bare)
+		return errVectors
+	default:
+		l.s.sizes.set(l.scope, large)
 		return errLarge
 	}
-	return nil
 }
 
 // lane reads one part of the ids.
@@ -171,7 +182,7 @@ func (l *loading) bound(i int) string {
 }
 
 // indexFields is the payload that an index.Entry is read from.
-var indexFields = []string{docField, termsField}
+var indexFields = []string{docField, termsField, embeddedField}
 
 // page reads some live memories of the scope, in the order of their ids, and the id of
 // the one after them; nil for none.
@@ -183,17 +194,17 @@ func (l *loading) page(ctx context.Context, from *qdrant.PointId, together int) 
 	points, next, err = l.s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
 		CollectionName: l.s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(together)),
 		Filter: live(l.scope, l.s.opts.Now()), WithPayload: qdrant.NewWithPayloadInclude(indexFields...),
-		WithVectors: qdrant.NewWithVectorsInclude(dense),
+		WithVectors: denseUnless(l.bare),
 	})
 	return points, next, l.s.kind(ctx, err)
 }
 
-// estimate is what a scope takes in an index if each of its memories takes one.
-func (s *Store) estimate(ctx context.Context, scope memory.Scope, one int64) (int64, error) {
+// count counts the memories of a scope that can be read.
+func (s *Store) count(ctx context.Context, scope memory.Scope) (int64, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	n, err := s.client.Count(ctx, &qdrant.CountPoints{
 		CollectionName: s.collection, Filter: live(scope, s.opts.Now()), Exact: qdrant.PtrOf(true),
 	})
-	return one * int64(n), s.kind(ctx, err)
+	return int64(n), s.kind(ctx, err)
 }

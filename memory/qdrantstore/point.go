@@ -67,6 +67,8 @@ const (
 	lengthField = "length"
 	stepField   = "step"
 	pastField   = "past"
+	// embeddedField says whether the point has a dense vector.
+	embeddedField = "embedded"
 )
 
 // hiddenField is true of memories that no search finds.
@@ -75,13 +77,13 @@ const hiddenField = "hidden"
 func decode(doc string, v any) error { return storedjson.Decode([]byte(doc), v) }
 
 // recordFields is the payload of a memory's point that readRecord reads.
-var recordFields = []string{docField, termsField, stepField, "gone", "embedded", sweepingField, removedField,
+var recordFields = []string{docField, termsField, stepField, "gone", embeddedField, sweepingField, removedField,
 	dueField}
 
 // readRecord reads as many of recordFields as there are.
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	r := &record{Current: memory.Current{
-		Deleted: payload["gone"].GetBoolValue(), Embedded: payload["embedded"].GetBoolValue(),
+		Deleted: payload["gone"].GetBoolValue(), Embedded: payload[embeddedField].GetBoolValue(),
 	}, n: payload[changeField].GetIntegerValue() & maxWrites, sweeping: payload[sweepingField].GetBoolValue(),
 		removed: payload[removedField].GetIntegerValue(), due: payload[dueField].GetIntegerValue()}
 	for field, into := range map[string]any{docField: &r.Memory, termsField: &r.terms, stepField: &r.step} {
@@ -179,7 +181,7 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 		"scope": text(tenant(m.Scope)), appField: text(m.App), personField: text(personName(m.User)),
 		"id": text(m.ID), "kind": text(string(m.Kind)),
 		"session": text(m.Source.SessionID), "gone": qdrant.NewValueBool(r.Deleted),
-		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(embedded),
+		"revision": qdrant.NewValueInt(m.Revision), embeddedField: qdrant.NewValueBool(embedded),
 		"at": micros(m.Timestamp), "created": micros(m.CreateTime), "updated": micros(m.UpdateTime),
 		docField: text(string(doc)), termsField: text(string(words)), stepField: text(string(st)),
 		lengthField: qdrant.NewValueInt(int64(terms.Length())),

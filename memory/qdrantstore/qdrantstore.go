@@ -55,7 +55,12 @@
 // the number is its own, and takes another number if it is not. Nothing is compared
 // with a clock.
 //
-// Qdrant searches a scope that is too large for an index, and one of thousands of
+// Vectors are most of an index. The index of a scope that is too large to have them leaves
+// them in Qdrant, which then gives the nearest memories while the index is brought up to
+// date, and after that the cosines of the other memories that are found. A cosine comes
+// with the revision that it is of, so that no answer mixes two revisions of a memory.
+//
+// Qdrant searches a scope that is too large for such an index too, and one of thousands of
 // memories while its index is being read. The weight of a word
 // depends on how many memories of the scope have it. Qdrant's own statistics cover
 // all tenants together, so the words are counted by their payload index, exactly.
@@ -93,8 +98,8 @@ type Options struct {
 	// Timeout bounds one call. Defaults to 10 s.
 	Timeout time.Duration
 	// CacheBytes bounds the indexes of scopes that are kept in memory, all together. A
-	// scope that would take more than half of it has none, and Qdrant searches it.
-	// Defaults to index.DefaultBytes.
+	// scope that would take more than half of it has an index without vectors, or none if
+	// that would too. Defaults to index.DefaultBytes.
 	CacheBytes int64
 }
 
@@ -116,7 +121,7 @@ type Store struct {
 	writes   *merger[writeCall, writeMark]
 	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
 	cache    *index.Cache                                        // of scopes that are not large
-	large    large
+	sizes    sizes
 	filler   filler
 	heads    heads
 	failures atomic.Int64 // calls that failed because of Qdrant

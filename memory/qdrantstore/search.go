@@ -58,20 +58,17 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	q.Hidden = false // it is for lists
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	ix, err := s.indexOf(ctx, scope)
+	out, done, err := s.searchIndex(ctx, scope, &q)
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
-	if ix != nil {
-		return ix.Search(&q, s.opts.Now()), nil
+	if done {
+		return out, nil
 	}
 	sr := &search{
 		s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
 	}
-	for _, x := range q.Vector {
-		sr.norm += float64(x) * float64(x)
-	}
-	sr.norm = math.Sqrt(sr.norm)
+	sr.norm = norm(q.Vector)
 	for _, t := range q.Terms {
 		name, err := memory.EncodeJSON(t)
 		if err != nil {
@@ -79,12 +76,20 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 		}
 		sr.quoted = append(sr.quoted, string(name)+":")
 	}
-	out, err := sr.run(ctx)
+	out, err = sr.run(ctx)
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
 	s.fill(scope)
 	return out, nil
+}
+
+// norm is the length of a vector.
+func norm(v []float32) (length float64) {
+	for _, x := range v {
+		length += float64(x) * float64(x)
+	}
+	return math.Sqrt(length)
 }
 
 func (sr *search) run(ctx context.Context) (memory.Found, error) {

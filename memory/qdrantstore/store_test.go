@@ -13,17 +13,20 @@ import (
 var model = qdrantstore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
 
 // Searches go by an index in memory.
-func TestStore(t *testing.T) { suite(t, 1000, 0) }
+func TestStore(t *testing.T) { suite(t, 1000, 0, func(*qdrantstore.Store) {}) }
+
+// The suite passes if the indexes have no vectors, and Qdrant compares those.
+func TestStoreOfIndexesWithoutVectors(t *testing.T) { suite(t, 1000, 0, qdrantstore.KeepNoVectors) }
 
 // The suite passes if all scopes are too large for an index, and Qdrant searches them.
-func TestStoreOfLargeScopes(t *testing.T) { suite(t, 1000, 1) }
+func TestStoreOfLargeScopes(t *testing.T) { suite(t, 1000, 1, func(*qdrantstore.Store) {}) }
 
 // The suite passes if hardly any session is read whole, too.
-func TestStoreOfLongSessions(t *testing.T) { suite(t, 1, 1) }
+func TestStoreOfLongSessions(t *testing.T) { suite(t, 1, 1, func(*qdrantstore.Store) {}) }
 
 // suite runs the suite on a store that reads only sessions of up to whole turns
-// whole, and has so many bytes for indexes.
-func suite(t *testing.T, whole int, cacheBytes int64) {
+// whole, has so many bytes for indexes, and is set up by set.
+func suite(t *testing.T, whole int, cacheBytes int64, set func(*qdrantstore.Store)) {
 	q := qdranttest.Start(t)
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		url := q.URL(t)
@@ -36,6 +39,7 @@ func suite(t *testing.T, whole int, cacheBytes int64) {
 					return nil, err
 				}
 				qdrantstore.ReadWhole(s, whole)
+				set(s)
 				return s, nil
 			},
 			StoredModel: func(t *testing.T, id string) memory.Model {

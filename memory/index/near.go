@@ -1,0 +1,65 @@
+package index
+
+import (
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Near are the memories next to Query.Vector by the cosines that a store has measured,
+// which keeps the vectors of a scope to itself: they are most of an index.
+type Near struct {
+	Hits List // for the list by meaning
+	Keys List // for Found.Succession
+}
+
+// List has the best memories of a scope by their cosines, in any order. It may have some
+// that do not belong into an answer: the index looks at each.
+type List struct {
+	Best []Scored
+	All  bool // the scope has no others with a cosine above 0
+}
+
+// Scored is a memory with its cosine.
+type Scored struct {
+	ID     string
+	Cosine float64
+}
+
+// Apart reports whether there are memories whose vectors stay in the store, so that
+// SearchNear finds what Search does not.
+func (ix *Index) Apart() bool {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return ix.apart > 0
+}
+
+// SearchNear is Search where the store has measured the vectors. In the answer, Cosine is
+// NaN for the memories whose vectors stay in the store: the caller sets it. SearchNear also
+// reports whether the lists reach far enough. If not, an answer needs longer ones.
+func (ix *Index) SearchNear(q *memory.Query, near *Near, now time.Time) (found memory.Found, enough bool) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	sr := search{ix: ix, q: q, now: now, near: near}
+	found = sr.run()
+	return found, !sr.short
+}
+
+// listed gives the slots of the Limit best of a list that pass. Memories that the list
+// lacks have no larger cosine than its last one. So it is short unless the worst that is
+// taken is better than that.
+func (s *search) listed(list *List, passes func(*memory.Memory, time.Time) bool) []int32 {
+	best, last := s.best(passes), 0.0
+	for i, one := range list.Best {
+		if i == 0 || one.Cosine < last {
+			last = one.Cosine
+		}
+		if slot, ok := s.ix.slots[one.ID]; ok && one.Cosine > 0 {
+			best.offer(slot, one.Cosine)
+		}
+	}
+	if !list.All && last > 0 && (len(best.kept) < s.q.Limit || best.kept[0].score <= last) {
+		s.short = true
+	}
+	return best.slots()
+}

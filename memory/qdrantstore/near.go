@@ -1,0 +1,190 @@
+package qdrantstore
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
+)
+
+// near measures vectors for one search by an index without vectors. Qdrant gives the lists
+// by meaning while the index is brought up to date. Once it is known which memories the
+// search finds, Qdrant gives the cosines of those that no list has.
+type near struct {
+	s     *Store
+	scope memory.Scope
+	q     *memory.Query
+	now   time.Time
+	end   context.CancelFunc // of the call under way
+	asked sync.WaitGroup
+	limit int // of the lists
+
+	// These are the answer, once asked is done.
+	lists  index.Near
+	scores map[string]scored // by id of the memory
+	err    error
+}
+
+// scored is the cosine of one revision of a memory.
+type scored struct {
+	cosine   float64
+	revision int64
+}
+
+// nearTries is how often a search goes by an index without vectors whose memories change
+// between the calls. Qdrant's lists read each memory at once, and answer it then.
+const nearTries = 3
+
+// searchIndex answers a search by the index of its scope. It reports whether it has: there
+// may be no index, or one whose memories change all the time.
+func (s *Store) searchIndex(ctx context.Context, scope memory.Scope, q *memory.Query) (
+	found memory.Found, done bool, err error) {
+	for range nearTries {
+		n := &near{s: s, scope: scope, q: q, now: s.opts.Now(), limit: q.Limit + spare}
+		if ix := s.cache.Held(scope); ix != nil && ix.Apart() && n.wanted() {
+			n.ask(ctx)
+		}
+		found, done, err = n.search(ctx)
+		if n.end != nil {
+			n.end()
+		}
+		n.asked.Wait() // a store that is closed makes no call
+		if done || err != nil || n.end == nil {
+			break
+		}
+	}
+	return found, done, err
+}
+
+// wanted reports whether the search has lists by meaning.
+func (n *near) wanted() bool { return n.q.Limit > 0 && norm(n.q.Vector) > 0 }
+
+// search is one try.
+func (n *near) search(ctx context.Context) (found memory.Found, done bool, err error) {
+	ix, err := n.s.indexOf(ctx, n.scope)
+	if err != nil || ix == nil {
+		return found, false, err
+	}
+	if !n.wanted() || !ix.Apart() {
+		return ix.Search(n.q, n.s.opts.Now()), true, nil
+	}
+	if n.end == nil { // the index was read just now
+		n.ask(ctx)
+	}
+	for enough := false; !enough; {
+		n.asked.Wait()
+		if n.err != nil {
+			return found, false, n.err
+		}
+		if found, enough = ix.SearchNear(n.q, &n.lists, n.now); !enough {
+			n.end()
+			n.limit *= 4
+			n.ask(ctx)
+		}
+	}
+	done, err = n.measure(ctx, &found)
+	return found, done, err
+}
+
+// ask begins to ask for the lists.
+func (n *near) ask(ctx context.Context) {
+	ctx, n.end = context.WithCancel(ctx)
+	n.asked.Go(func() { n.err = n.readLists(ctx) })
+}
+
+// nearFields is the payload of a point whose cosine is read.
+var nearFields = qdrant.NewWithPayloadInclude("id", "revision")
+
+// query asks for the points next to the vector of the search.
+func (n *near) query(passes *qdrant.Filter, limit int, exact bool) *qdrant.QueryPoints {
+	return &qdrant.QueryPoints{
+		CollectionName: n.s.collection, Query: qdrant.NewQueryDense(n.q.Vector), Using: qdrant.PtrOf(dense),
+		Filter: passes, Limit: qdrant.PtrOf(uint64(limit)), WithPayload: nearFields,
+		// The cosines are those of the vectors as they were written, not of bytes that stand for them.
+		Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(exact),
+			Quantization: &qdrant.QuantizationSearchParams{Rescore: qdrant.PtrOf(true)}},
+	}
+}
+
+// readLists reads the lists. They may have more than pass: the index looks at each.
+func (n *near) readLists(ctx context.Context) error {
+	passes, _ := filter(n.scope, &n.q.Filter, n.now)
+	queries, lists := []*qdrant.QueryPoints{n.query(passes, n.limit, n.s.opts.Exact)}, []*index.List{&n.lists.Hits}
+	if n.q.Succession {
+		keys := n.query(keys(n.scope, &n.q.Filter, n.now), n.limit, n.s.opts.Exact)
+		queries, lists = append(queries, keys), append(lists, &n.lists.Keys)
+	}
+	answers, err := n.s.client.QueryBatch(ctx, &qdrant.QueryBatchPoints{
+		CollectionName: n.s.collection, QueryPoints: queries,
+	})
+	if err != nil {
+		return n.s.kind(ctx, err)
+	}
+	n.scores = map[string]scored{}
+	for i, a := range answers {
+		points := a.GetResult()
+		*lists[i] = index.List{All: len(points) < n.limit}
+		for _, p := range points {
+			id, is := p.GetPayload()["id"].GetStringValue(), scoreOf(p)
+			n.scores[id] = is
+			lists[i].Best = append(lists[i].Best, index.Scored{ID: id, Cosine: is.cosine})
+		}
+	}
+	return nil
+}
+
+func scoreOf(p *qdrant.ScoredPoint) scored {
+	return scored{float64(p.GetScore()), p.GetPayload()["revision"].GetIntegerValue()}
+}
+
+// measure sets the cosines that an index without vectors leaves out. It reports whether all
+// are of the revisions that the index has: a write meanwhile may have made others.
+func (n *near) measure(ctx context.Context, found *memory.Found) (done bool, err error) {
+	var ids []*qdrant.PointId
+	unknown := map[string]*memory.Candidate{} // by id of the point
+	each := func(c *memory.Candidate) {
+		if !math.IsNaN(c.Cosine) {
+			return
+		}
+		if is, ok := n.scores[c.Memory.ID]; ok && is.revision == c.Memory.Revision {
+			c.Cosine = is.cosine
+			return
+		}
+		id := pointID(n.scope, c.Memory.ID)
+		ids, unknown[id.GetUuid()] = append(ids, id), c
+	}
+	for _, run := range found.Runs {
+		for i := range run {
+			each(&run[i])
+		}
+	}
+	for i := range found.Succession {
+		each(&found.Succession[i])
+	}
+	p := pool.NewWithResults[[]*qdrant.ScoredPoint]().WithErrors().WithFirstError().WithContext(ctx)
+	for from := 0; from < len(ids); from += contextTogether {
+		some := ids[from:min(from+contextTogether, len(ids))]
+		p.Go(func(ctx context.Context) ([]*qdrant.ScoredPoint, error) {
+			among := &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewHasID(some...)}}
+			points, err := n.s.client.Query(ctx, n.query(among, len(some), true))
+			return points, n.s.kind(ctx, err)
+		})
+	}
+	answers, err := p.Wait()
+	for _, points := range answers {
+		for _, p := range points {
+			id, is := p.GetId().GetUuid(), scoreOf(p)
+			if c := unknown[id]; c != nil && is.revision == c.Memory.Revision {
+				c.Cosine = is.cosine
+				delete(unknown, id)
+			}
+		}
+	}
+	return len(unknown) == 0, err
+}
