@@ -107,11 +107,11 @@ func BenchmarkCold(b *testing.B) {
 }
 
 // BenchmarkSearch asks the same questions as a search of a large scope does:
-// through the store, by the same calls of the bare client (the words counted,
-// the same by session, both lists, the order of the sessions, the points), by
-// the two lists alone, and by the counts alone. It reports the ratios of the
-// first to the others, the times of the store, and how long the counts take
-// with and without those by session.
+// by Qdrant's lists through the store, by the same calls of the bare client (the words
+// counted, the same by session, both lists, the order of the sessions, the points), by
+// the two lists alone, by the counts alone, and by an index without vectors. It reports
+// the times, the ratios to the same calls and to the two lists alone, and how long the
+// counts take with and without those by session.
 func BenchmarkSearch(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {
@@ -128,9 +128,18 @@ func BenchmarkSearch(b *testing.B) {
 			defer s.Close()
 			c, scope := newCorpus(), memory.Scope{App: "a", User: "u"}
 			c.fill(b, s, scope, n)
+			bare, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer bare.Close()
+			KeepNoVectors(bare)
+			if _, err := bare.cached(context.WithValue(b.Context(), inBackground{}, true), scope); err != nil {
+				b.Fatal(err)
+			}
 			calls := &recorder{client: q.Client(b)}
 			calls.watch(b, s, url)
-			var took [5][]time.Duration
+			var took [6][]time.Duration
 			for b.Loop() {
 				terms := slices.Collect(func(yield func(string) bool) {
 					for t := range c.terms(6) {
@@ -158,6 +167,7 @@ func BenchmarkSearch(b *testing.B) {
 						return calls.again(b.Context(),
 							func(method string, _ any) bool { return path.Base(method) == "Count" })
 					},
+					func() error { _, err := bare.Search(b.Context(), scope, query); return err },
 				} {
 					begin := time.Now()
 					if err := ask(); err != nil {
@@ -179,6 +189,11 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(at(0, 0.99)/at(2, 0.99), "p99/lists-alone")
 			b.ReportMetric(at(3, 0.5), "counts-ms")
 			b.ReportMetric(at(4, 0.5), "counts-not-by-session-ms")
+			b.ReportMetric(at(2, 0.5), "lists-alone-ms")
+			b.ReportMetric(at(5, 0.5), "bare-p50-ms")
+			b.ReportMetric(at(5, 0.99), "bare-p99-ms")
+			b.ReportMetric(at(5, 0.5)/at(2, 0.5), "bare-p50/lists-alone")
+			b.ReportMetric(at(5, 0.99)/at(2, 0.99), "bare-p99/lists-alone")
 		})
 	}
 }
