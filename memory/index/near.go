@@ -45,6 +45,24 @@ func (ix *Index) SearchNear(q *memory.Query, near *Near, now time.Time) (found m
 	return found, !sr.short
 }
 
+// Passing gives the ids of the memories that pass the filter of a query. It reports false if
+// there are more than most.
+func (ix *Index) Passing(q *memory.Query, now time.Time, most int) (ids []string, few bool) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	s := search{ix: ix, q: q, now: now}
+	for slot := range ix.docs {
+		if ix.docs[slot].rest == nil || !q.Match(s.memoryOf(int32(slot)), now) {
+			continue
+		}
+		if len(ids) == most {
+			return nil, false
+		}
+		ids = append(ids, ix.docs[slot].id)
+	}
+	return ids, true
+}
+
 // listed gives the slots of the Limit best of a list that pass. Memories that the list
 // lacks have no larger cosine than its last one. So it is short unless the worst that is
 // taken is better than that.

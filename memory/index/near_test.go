@@ -159,3 +159,30 @@ func TestApart(t *testing.T) {
 	ix.Remove("m", 1000)
 	is("deleted", false)
 }
+
+// The memories that pass a filter are named unless they are too many.
+func TestPassing(t *testing.T) {
+	ix := newIndex()
+	for i, id := range []string{"a", "b", "c", "gone"} {
+		e := fact(ann, id, 1)
+		e.Memory.Topics = []string{[]string{"even", "odd"}[i%2]}
+		ix.Put(e)
+	}
+	ix.Remove("gone", 2)
+	for _, c := range []struct {
+		topic string
+		most  int
+		want  []string
+		few   bool
+	}{
+		{"even", 2, []string{"a", "c"}, true},
+		{"even", 1, nil, false},
+		{"odd", 1, []string{"b"}, true},
+		{"none", 0, nil, true},
+	} {
+		q := memory.Query{Filter: memory.Filter{Topics: []string{c.topic}}}
+		if ids, few := ix.Passing(&q, time.Now(), c.most); !slices.Equal(ids, c.want) || few != c.few {
+			t.Errorf("%+v: %v, few: %v", c, ids, few)
+		}
+	}
+}

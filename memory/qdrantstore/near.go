@@ -24,6 +24,9 @@ type near struct {
 	end   context.CancelFunc // of the call under way
 	asked sync.WaitGroup
 	limit int // of the lists
+	// among are the memories that pass the filter, if Qdrant cannot decide it and few pass; nil
+	// for those that it lets through.
+	among []*qdrant.PointId
 
 	// These are the answer, once asked is done.
 	lists  index.Near
@@ -85,11 +88,26 @@ func (n *near) search(ctx context.Context) (found memory.Found, done bool, err e
 		if found, enough = ix.SearchNear(n.q, &n.lists, n.now); !enough {
 			n.end()
 			n.limit *= 4
+			n.passing(ix)
 			n.ask(ctx)
 		}
 	}
 	done, err = n.measure(ctx, &found)
 	return found, done, err
+}
+
+// fewPass is how many memories pass a filter at most that Qdrant is told one by one.
+const fewPass = 2000
+
+// passing looks up which memories pass a filter that Qdrant cannot decide: most of those that
+// are nearest may not, and then no list that ends is long enough.
+func (n *near) passing(ix *index.Index) {
+	if _, complete := filter(n.scope, &n.q.Filter, n.now); complete || n.among != nil {
+		return
+	}
+	if ids, few := ix.Passing(n.q, n.now, fewPass); few {
+		n.among = pointIDs(n.scope, ids) // not nil if none passes
+	}
 }
 
 // ask begins to ask for the lists.
@@ -115,6 +133,9 @@ func (n *near) query(passes *qdrant.Filter, limit int, exact bool) *qdrant.Query
 // readLists reads the lists. They may have more than pass: the index looks at each.
 func (n *near) readLists(ctx context.Context) error {
 	passes, _ := filter(n.scope, &n.q.Filter, n.now)
+	if n.among != nil {
+		passes = &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewHasID(n.among...)}}
+	}
 	queries, lists := []*qdrant.QueryPoints{n.query(passes, n.limit, n.s.opts.Exact)}, []*index.List{&n.lists.Hits}
 	if n.q.Succession {
 		keys := n.query(keys(n.scope, &n.q.Filter, n.now), n.limit, n.s.opts.Exact)
