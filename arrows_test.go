@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"check":                   {"memory", "sessionstore", "appconfig", "ingest"},
 	".":                       {"memory", "access", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "movein", "appconfig", "check", "client", "console", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
-		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "mcp/mcphost", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
+		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "mcp/mcphost", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench", "extract/canonical"},
 }
 
 // alone are the packages that import only the standard library and each other.

@@ -163,7 +163,8 @@ func TestVersion(t *testing.T) {
 // A binary that was copied alone still says what it was made from, and under which licence.
 func TestNotices(t *testing.T) {
 	out, _, err := said(t, "notices")
-	for _, want := range []string{"all-MiniLM-L6-v2", "Wiktionary", "creativecommons.org/licenses/by-sa/4.0/legalcode", "plWordNet", "Princeton University"} {
+	for _, want := range []string{"all-MiniLM-L6-v2", "Wiktionary", "creativecommons.org/licenses/by-sa/4.0/legalcode", "plWordNet", "Princeton University",
+		"GeoNames"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v, %q is not in it", err, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract/canonical"
 )
 
 // release is the version of a released binary. The release program sets it with
@@ -34,10 +35,11 @@ func versionCommand() *subcommand {
 // noticesCommand prints them from the binary, as a binary is often copied alone.
 func noticesCommand() *subcommand {
 	return &subcommand{
-		name: "notices", summary: "Print the notices of the works that the built-in embedder was made from.",
+		name:    "notices",
+		summary: "Print the notices of the works that the embedder and the tables of the binary were made from.",
 		example: "memoryd notices",
 		run: func(_ context.Context, _ *config, _ []string, s streams) error {
-			_, err := io.WriteString(s.out, embed.Notices())
+			_, err := io.WriteString(s.out, embed.Notices()+"\n"+canonical.Notices)
 			return err
 		}}
 }

@@ -248,6 +248,13 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
+// isTown looks names up in a sorted list.
+func TestTownsAreSorted(t *testing.T) {
+	if !slices.IsSorted(towns()) || len(towns()) < 30_000 {
+		t.Errorf("%d towns, or they are in another order", len(towns()))
+	}
+}
+
 // Both facts of a line hold, in whatever order they are said.
 func TestBothHold(t *testing.T) {
 	for _, line := range lines(t, "both-hold.txt") {

@@ -35,7 +35,7 @@ func keysOf(fact string) []string {
 	return out
 }
 
-// rulesDigest is a digest of the words in tables.txt and of the examples of all
+// rulesDigest is a digest of the words in the tables and of the examples of all
 // rules. It changes with a new rule or word, which gives other keys to facts that
 // testdata/keys.txt may not have.
 func rulesDigest() string {
@@ -47,7 +47,7 @@ func rulesDigest() string {
 		examples = append(examples, rule.example)
 	}
 	h := sha256.New()
-	for line := range strings.Lines(tablesText + framesText) {
+	for line := range strings.Lines(tablesText + framesText + townsText) {
 		if !strings.HasPrefix(line, "#") {
 			examples = append(examples, strings.Join(strings.Fields(line), " "))
 		}

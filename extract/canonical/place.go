@@ -30,8 +30,7 @@ func (c *claim) home(ws english.Words, known bool) reading {
 	case article || regions.Has(place):
 		return reading{}
 	}
-	inTables := cities.Has(place) || longCities.Match(town, 0) == len(town)
-	if !inTables && (known || !c.looksLikeTown(town)) {
+	if !isTown(place) && (known || !c.looksLikeTown(town)) {
 		return reading{}
 	}
 	return reading{"home", place}

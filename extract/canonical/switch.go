@@ -129,7 +129,7 @@ func bothTenses(w string) bool { return inflections[w][w] == presentForm|pastFor
 // namesPlace reports whether ws is a town, a country or a language that the tables have.
 func (c *claim) namesPlace(ws english.Words) bool {
 	text := ws.String()
-	return inAny(text, cities, countries, longCountries, languages) || longCities.Match(ws, 0) == len(ws)
+	return isTown(text) || inAny(text, countries, longCountries, languages)
 }
 
 // choice is the claim that the speaker has chosen ws, in the circumstances that the words around it name.

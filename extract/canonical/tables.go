@@ -73,7 +73,6 @@ var (
 	placeQualifiers    = tables.Words("place-qualifiers")
 	notPlaces          = tables.Words("not-places")
 	cities             = tables.Words("cities")
-	longCities         = tables.Phrases("long-cities")
 	firstPersonForms   = tables.Variants("first-person-forms")
 	conditions         = tables.Words("conditions")
 	boundingTails      = tables.Phrases("bounding-tails")
