@@ -51,40 +51,108 @@ func (q *question) answered(answer english.Words) topics {
 		phatic.Match(q.words, 0) > 0 || greets(answer) || q.passedOver(answer, i) {
 		return none
 	}
+	if interjections.Has(answer[min(i, len(answer)-1)].Text) && len(answer) < i+2 && !noOrYes.Has(answer[0].Text) {
+		return none // "Umm"
+	}
 	n, _ := weight(answer[i:])
 	said := q.statement(answer)
 	if len(said) == 0 || n == 0 && !noOrYes.Has(answer[0].Text) {
 		return none
 	}
 	t := statement(said)
-	if q.words.Content() == 0 || !noOrYes.Has(answer[0].Text) && q.missed(answer[i:]) {
+	if q.words.Content() == 0 {
 		return none
 	}
-	if t == none && q.words.Any(lifeQuestions) && !said.Any(english.TalkVerbs) {
+	told := q.words.Any(lifeQuestions) || q.open() && q.words.Has("did") && whole(answer[i:]) == 0
+	if t == none && told && !said.Any(english.TalkVerbs) {
 		t = details
 	}
 	return t
 }
 
-// missed reports whether an answer is a sentence of its own that speaks of something else: it has a subject and a verb,
-// and none of the words of q, nor a pronoun for one. "What's your name?" "Law fascinates me".
+// open reports whether q asks for more than yes or no: "Which team do you play for?".
+func (q *question) open() bool {
+	first := q.words[0].Text
+	if first == "so" || first == "and" || first == "oh" {
+		first = q.words.At(1)
+	}
+	return english.QuestionWords.Has(first) && !english.Auxiliaries.Has(first)
+}
+
+// missed reports whether an answer is a sentence of its own that speaks of something else: it has a verb, and neither
+// words of q nor a pronoun for what q asks after. "What's your name?" "Law fascinates me".
 func (q *question) missed(answer english.Words) bool {
-	first := answer.At(0)
-	c := newClause(answer)
-	_, mine := c.subject()
-	of := c.verbOfOther() > 0 || english.Articles.Has(first) && (answer.Has("me") || answer.Has("us"))
-	if !mine && !of || english.Prepositions.Has(first) || strings.HasSuffix(first, "ing") ||
-		english.Deictic.Has(first) || q.words.Any(lifeQuestions) {
+	if whole(answer) == 0 {
 		return false
 	}
-	for k := range answer {
-		if w := answer[k].Text; !english.StopWords.Has(w) && slices.ContainsFunc(q.words, func(of english.Word) bool {
-			return strings.TrimSuffix(of.Text, "s") == strings.TrimSuffix(w, "s")
-		}) {
-			return false
+	if answer.Any(addressee) && !answer.Any(firstPerson) {
+		return true // "One day you will meet a nice one"
+	}
+	if q.shares(answer) {
+		return false
+	}
+	first := answer.At(0)
+	switch first {
+	case "it", "he", "she", "they", "his", "her", "its", "their":
+		ofYou := !q.open() && q.words.Any(addressee) || q.ofListener()
+		return ofYou || appears.Has(answer.At(1))
+	}
+	verb := answer[whole(answer)].Text
+	other := english.Modals.Has(verb) || english.Deictic.Has(first) || first == "there"
+	return !q.words.Any(lifeQuestions) || other && !answer.Any(firstPerson)
+}
+
+// whole is where the verb of an answer stands that is a sentence of its own; 0 if it is none: "Since 2019", "Trying
+// out new flavors".
+func whole(answer english.Words) int {
+	i, _ := (&clause{words: answer}).skipAdverbs(0)
+	first := answer.At(i)
+	if english.PresentVerbs.Has(first) || first == "have" {
+		return 0 // "Have a dog called Rex"
+	}
+	if (english.Articles.Has(first) || demonstrative.Has(first)) && (answer.Has("me") || answer.Has("us")) {
+		return 1 // "The law fascinates me": no table has all verbs
+	}
+	for k := 1; k < min(len(answer), maxSubject); k++ {
+		w, before := answer[k].Text, answer[k-1]
+		if clauseOpeners.Has(first) || before.Stop != 0 && before.Stop != '\'' {
+			return 0
+		}
+		plural := strings.HasSuffix(before.Text, "s") && (english.PresentVerbs.Has(w) || appears.Has(w+"s"))
+		mine := (before.Text == "i" || before.Text == "we") && k == 1
+		if english.Past(w) && !english.Auxiliaries.Has(w) && english.Articles.Has(first) {
+			continue // "a cat named Luna"
+		}
+		if finiteVerb(w) && !english.Articles.Has(before.Text) && !english.PresentVerbs.Has(w) || plural || mine ||
+			english.Modals.Has(w) || w == "will" {
+			return k
 		}
 	}
-	return !answer.Any(leaning)
+	return 0
+}
+
+// maxStem is how many letters two forms of a word share: "motivate", "motivation".
+const maxStem = 5
+
+// shares reports whether an answer has a word of q, perhaps in another form.
+func (q *question) shares(answer english.Words) bool {
+	return slices.ContainsFunc(answer, func(w english.Word) bool {
+		return !english.StopWords.Has(w.Text) && slices.ContainsFunc(q.words, func(of english.Word) bool {
+			return strings.TrimSuffix(of.Text, "s") == strings.TrimSuffix(w.Text, "s") ||
+				len(w.Text) > maxStem && strings.HasPrefix(of.Text, w.Text[:maxStem])
+		})
+	})
+}
+
+// ofListener reports whether q asks what the listener does, so that "it" in an answer is something else: "How do you
+// find the books?". "What kind of tea do you drink?" asks after the tea.
+func (q *question) ofListener() bool {
+	for i := range q.words {
+		if addressee.Has(q.words[i].Text) {
+			return i < 3 && q.words[i].Text == "you"
+		}
+	}
+	return false
 }
 
 // explains reports whether q says by itself what it asks, and what the words of s before end lean on. "Do you work
@@ -117,8 +185,11 @@ func greets(answer english.Words) bool {
 // passedOver reports whether an answer says nothing of what is asked; its statement begins at i. It is a "yes" to what
 // wants more than that, or speaks of what the one who asks has said: "Kyoto sounds incredible!".
 func (q *question) passedOver(answer english.Words, i int) bool {
-	open := english.QuestionWords.Has(q.words[0].Text) && !english.Auxiliaries.Has(q.words[0].Text)
+	open := q.open()
 	if yes.Has(answer[0].Text) && (open || q.words.Has("any")) {
+		if open && whole(answer[i:]) > 0 && !q.shares(answer) {
+			return true
+		}
 		if n, _ := weight(answer[max(i, 1):]); n == 0 {
 			return true
 		}
@@ -158,7 +229,7 @@ func (q *question) statement(answer english.Words) english.Words {
 		case w == "your" && i+1 < len(ws): // "When is your birthday?"
 			return join(spoken("my"), ws[i+1:], spoken("is"), answer)
 		case next != "you":
-		case w == "did" && !ws.Any(lifeQuestions): // "Did you sleep well?"
+		case w == "did" && !q.open() && !ws.Any(lifeQuestions): // "Did you sleep well?"
 			return nil
 		case w == "do" || w == "did":
 			return join(spoken("i"), ws[i+2:], answer)

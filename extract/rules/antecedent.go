@@ -75,11 +75,16 @@ func (r references) noun(i int) bool {
 		return false
 	case english.StopWords.Has(w), english.Moods.Has(w):
 		return led && contentNoun(w)
+	case (degree.Has(before) || beForms.Has(before)) && !r.Words[i].Upper && !strings.HasSuffix(w, "s") &&
+		next != "i" && next != "we":
+		return false // "I am eager to try it"
 	case english.Adverbs.Has(w), strings.HasSuffix(w, "ly"), english.TalkVerbs.Has(w), english.Likings.Has(w),
 		english.PresentVerbs.Has(w):
 		return led && before != "to"
 	case strings.HasSuffix(w, "ing"):
-		held := english.Pronouns.Has(next) && r.Words[i].Stop == 0 // "holding it"
+		determined := english.Pronouns.Has(next) || english.Deictic.Has(next)
+		object := determined || next != "" && !english.StopWords.Has(next) && !english.Adverbs.Has(next)
+		held := object && r.Words[i].Stop == 0 // "holding it", "teaching people"
 		return !held && !english.Auxiliaries.Has(before) && before != "been" &&
 			(led || i > r.start(i) || english.Auxiliaries.Has(next))
 	case english.Past(w):
@@ -129,8 +134,9 @@ func (r references) person(i int) bool {
 	w := strings.TrimSuffix(r.At(i), "'s")
 	single := strings.TrimSuffix(w, "s")
 	first := i == r.start(i) // where any word has a capital
+	verb := english.Past(w) || strings.HasSuffix(w, "ing") || english.Adverbs.Has(w) || finiteVerb(w)
 	named := r.Words[i].Upper && !english.StopWords.Has(w) && !english.DateWords.Has(w) && !notSubjects.Has(w) &&
-		!(first && (english.Past(w) || strings.HasSuffix(w, "ing")))
+		!(first && (verb || english.Adverbs.Has(r.At(i+1)) && r.At(i+1) == "out")) // "Turns out she is ill"
 	return named || persons.Has(w) || persons.Has(single) || people.Has(w) || english.OwnNouns.Has(w) ||
 		strings.HasSuffix(w, "-old")
 }

@@ -56,6 +56,9 @@ var beingRules = table{
 	{"I am in love with chess again", as(preference), func(p *position) bool {
 		return p.word == "in" && p.next == "love" && p.at(p.i+2) == "with" && p.content(p.i+3) > 0 && !p.points(3)
 	}},
+	{"I am on my way to Rome", as(none), func(p *position) bool {
+		return p.word == "on" && p.next == "my" && p.at(p.i+2) == "way" && !p.past
+	}},
 	{"I am in bed by 11", as(details), func(p *position) bool {
 		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
 	}},
@@ -66,8 +69,8 @@ var beingRules = table{
 		return p.next == "to" && p.at(p.i+2) == "have" && p.at(p.i+3) == "my" && nounTopics(p.words[p.i+4:]) != none
 	}},
 	{"I am busy with the choir", as(details), func(p *position) bool {
-		return p.word == "busy" && (p.next == "with" || strings.HasSuffix(p.next, "ing")) && p.rest > 0 && !p.task &&
-			!p.points(2)
+		busy := p.word == "busy" || p.word == "swamped"
+		return busy && (p.next == "with" || strings.HasSuffix(p.next, "ing")) && p.rest > 0 && !p.task && !p.points(2)
 	}},
 
 	// Talk, and the work at hand.
@@ -235,7 +238,8 @@ var progressRules = table{
 
 	{"I am loving jazz again", as(preference), func(p *position) bool {
 		taste := p.word == "loving" || p.word == "enjoying" || p.word == "liking" || p.word == "hating"
-		return taste && p.rest > 0 && !p.points(1) && (p.words.Has("again") || p.words.Has("lately") ||
+		doing := strings.HasSuffix(p.next, "ing") && p.rest > 1
+		return taste && p.rest > 0 && !p.points(1) && (doing || p.words.Has("again") || p.words.Has("lately") ||
 			p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days"))
 	}},
 	{"I am looking forward to summer", as(none), func(p *position) bool {
@@ -244,6 +248,12 @@ var progressRules = table{
 	}},
 	{"I am cooking rice", as(none), func(p *position) bool {
 		return pastimes.Has(p.word) && !p.timed && !p.words.Has("again") && !p.words.Any(regular) && !p.mine(p.i+1)
+	}},
+	{"I am working on since May", as(none), func(p *position) bool { // of which the object is left out
+		return p.next == "on" && (p.at(p.i+2) == "for" || p.at(p.i+2) == "since")
+	}},
+	{"I am trying out yoga", as(details), func(p *position) bool {
+		return p.word == "trying" && p.next == "out" && p.content(p.i+2) > 0 && !p.points(2) && !p.task
 	}},
 	{"I am debugging the gate", as(none), func(p *position) bool {
 		return talkParticiples.Has(p.word) || p.rest == 0

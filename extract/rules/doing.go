@@ -88,6 +88,7 @@ var doingRules = table{
 	{"I cycle to work now", as(details), func(p *position) bool {
 		return commutes.Has(p.word) && p.next == "to" && (p.at(p.i+2) == "work" || p.at(p.i+2) == "school")
 	}},
+	{"I mentor a shy boy like me", as(details), (*position).strange},
 	{"I live in Rome", (*position).habitual, func(p *position) bool {
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
@@ -202,6 +203,7 @@ var eventRules = table{
 	}},
 	{"I loved the museum", as(details), in(likingsPast)},
 
+	{"I bought a few years ago", as(none), (*position).lacksObject},
 	{"I bought that", as(none), func(p *position) bool {
 		this := demonstrative.Has(p.next) && p.rest > 1 // "I made this bowl in class"
 		return p.rest == 0 || p.points(1) && !p.timed && !this
@@ -218,6 +220,53 @@ var eventRules = table{
 	{"I adopted a cat", as(details), func(p *position) bool {
 		return english.Past(p.word) || english.Participles.Has(p.word)
 	}},
+}
+
+// strange reports whether a verb that no table has tells of something definite that the speaker does: "I color-code my
+// notes to keep track". Its object shows that it is a verb.
+func (p *position) strange() bool {
+	w, next := p.word, p.next
+	if p.task || p.past || p.points(1) || len(w) < 4 || p.words[p.i].Stop != 0 || !p.unknown() {
+		return false
+	}
+	many := isPlural(next) && !english.StopWords.Has(next) && !p.wordAt(p.i+1).Upper // "notes"
+	heavy, _ := weight(p.words[p.i+1:])
+	return (many || next == "my" || next == "our" || english.Articles.Has(next)) && heavy > 1
+}
+
+// unknown reports whether no table has the word, and its form is that of a verb in the present.
+func (p *position) unknown() bool {
+	w := p.word
+	for _, known := range []english.Set{
+		english.StopWords, english.TalkVerbs, english.PresentVerbs, english.Moods, english.Evaluative,
+		english.Participles, opinions, talkPast,
+	} {
+		if known.Has(w) {
+			return false
+		}
+	}
+	ending := strings.HasSuffix(w, "ly") || strings.HasSuffix(w, "ing") || strings.HasSuffix(w, "s")
+	return !finiteVerb(w) && !ending && !p.words[p.i].Upper && unicode.IsLetter(rune(w[0]))
+}
+
+// lacksObject reports whether a verb that must have an object has only a time behind it: "I got a few years ago" leaves
+// out what.
+func (p *position) lacksObject() bool {
+	if !withObject.Has(p.word) {
+		return false
+	}
+	for j := p.i + 1; j < min(len(p.words), p.i+maxObject); j++ {
+		w := p.at(j)
+		switch {
+		case w == "ago":
+			return true
+		case english.StartsWithDigit(w), smallNumbers.Has(w), english.Articles.Has(w), w == "few", w == "like",
+			w == "couple", w == "of", english.Periods.Has(strings.TrimSuffix(w, "s")), english.Adverbs.Has(w):
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // settles reports whether somebody comes by something of a life: "found a new job", "took a job at a mill", "got a

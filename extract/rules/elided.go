@@ -38,7 +38,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	w, next := c.at(i), c.at(i+1)
 	heavy, _ := weight(c.words[i:])
 	switch {
-	case w == "allergic", w == "down" && next == "to", c.elidedState(i),
+	case w == "allergic", w == "down" && next == "to", c.elidedState(i), w == "busy" && next == "with",
 		w == "not" && (english.Articles.Has(next) && next != "my" || next == "into"):
 		return spoken("i", "am"), true
 	case w == "have" && next == "not":
@@ -123,7 +123,7 @@ func (c *clause) numberWithin(i, n int) bool {
 // beginsEvent reports whether w may be the past form of a sentence that has no subject: "Adopted a cat".
 func beginsEvent(w string) bool {
 	return events.Has(w) || english.Past(w) && !english.Moods.Has(w) && !english.Evaluative.Has(w) &&
-		!tenselessPast.Has(w) && !strings.Contains(w, "-") // "much-needed"
+		!tenselessPast.Has(w) && !english.Participles.Has(w) && !strings.Contains(w, "-") // "much-needed"
 }
 
 // finiteWithin reports whether one of the n words from i on is a finite verb: "Painting helps me".

@@ -16,8 +16,7 @@ func (r references) emptyIt(i int) bool {
 		return true // "believe it or not"
 	}
 	if before == "make" || before == "made" || before == "making" {
-		next := r.At(i + 1)
-		return next == "to" || madeIt.Has(next) || r.completed(i+1)
+		return r.madeIt(i)
 	}
 	j := r.skipAdverbs(i + 1)
 	for english.Modals.Has(r.At(j)) || r.At(j) == "will" || r.At(j) == "has" || r.At(j) == "had" {
@@ -40,6 +39,13 @@ func (r references) emptyIt(i int) bool {
 	}
 	return weather.Has(verb) || emptyIt.Has(verb) && r.completesWithin(j+1, 8) ||
 		english.Evaluative.Has(verb) && r.tastesBefore(i) && r.completed(i+1)
+}
+
+// madeIt reports whether "it" at i is part of "made it", as in "made it home", "made it in time".
+func (r references) madeIt(i int) bool {
+	next := r.At(i + 1)
+	timely := (next == "in" || next == "on") && r.At(i+2) == "time"
+	return next == "to" || madeIt.Has(next) || timely || r.completed(i+1)
 }
 
 // cleft reports whether the noun at i is the object of the clause behind it: "it is payroll I am taking".

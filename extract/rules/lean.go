@@ -79,6 +79,7 @@ func (s *sentence) standAlone(kept english.Words) bool {
 		if to == 0 {
 			continue
 		}
+		to -= openEnd(kept[from:to])
 		said := kept[from:to]
 		t := statement(said)
 		n, _ := weight(said)
@@ -92,6 +93,16 @@ func (s *sentence) standAlone(kept english.Words) bool {
 		return true
 	}
 	return false
+}
+
+// openEnd is how many words at the end of ws begin a clause that is cut off: "and while it takes longer".
+func openEnd(ws english.Words) int {
+	for k := len(ws) - 1; k > 1; k-- {
+		if w := ws[k].Text; (clauseOpeners.Has(w) || w == "if") && (ws[k-1].Text == "and" || ws[k-1].Text == "but") {
+			return len(ws) - k + 1
+		}
+	}
+	return 0
 }
 
 // bounded reports whether what follows a statement bounds it or turns it round, so that it is not true without:

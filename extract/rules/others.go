@@ -194,16 +194,20 @@ func (c *clause) wanted() topics {
 // speaker or theirs.
 func (c *clause) concerning() (topics, bool) {
 	verb := c.verbOfOther()
-	if verb == 0 || reactions.Has(c.at(0)) || c.task || c.addressed(0) ||
-		otherTalk.Has(c.at(verb)) || english.Modals.Has(c.at(verb)) ||
+	if verb == 0 || c.lacksSubject() || reactions.Has(c.at(0)) || c.task || c.addressed(0) ||
+		c.addressed(verb) || otherTalk.Has(c.at(verb)) || english.Modals.Has(c.at(verb)) ||
 		hypothetical.Found(c.words) {
 		return none, false
 	}
 	if n, _ := weight(c.words); n < 2 {
 		return none, false
 	}
-	mine := false
+	// "The" and a noun are often what somebody shows, and what is said of it behind a mark is a judgement.
+	mine, shown := false, c.at(0) == "the" || determiners.Has(c.at(0))
 	for i := range c.words {
+		if i > verb && !mine && shown && c.words[i-1].Stop != 0 && (english.Pronouns.Has(c.at(i)) || c.at(i) == known) {
+			return none, false // "The colors are great - it reminds me of home"
+		}
 		switch c.at(i) {
 		case "me", "us", "mine":
 			mine = true
@@ -219,6 +223,22 @@ func (c *clause) concerning() (topics, bool) {
 	return nounTopics(c.words[:verb]) | details, true
 }
 
+// lacksSubject reports whether the clause begins with a verb that somebody or something else is the subject of:
+// "Reminds me of home", "Really made us laugh".
+func (c *clause) lacksSubject() bool {
+	i, _ := c.skipAdverbs(0)
+	next := c.at(i + 1)
+	verb := strings.HasSuffix(c.at(i), "s") && !strings.HasSuffix(c.at(i), "ss") || english.Past(c.at(i))
+	return verb && (next == "me" || next == "us") && c.words[i].Stop == 0
+}
+
+// restartsAt reports whether the word at i is a pronoun behind a mark, of which the verb behind it is: "it" in "Three
+// times a week; it keeps us fit".
+func (c *clause) restartsAt(i int) bool {
+	stop := c.words[i-1].Stop
+	return (english.Pronouns.Has(c.at(i)) || c.at(i) == known) && stop != 0 && stop != '\''
+}
+
 // maxOther bounds the words of a subject other than the speaker.
 const maxOther = 10
 
@@ -230,8 +250,15 @@ func (c *clause) verbOfOther() int {
 		english.Prepositions.Has(first) || notSubjects.Has(first) || clauseOpeners.Has(first) || english.Past(first) {
 		return 0
 	}
-	for i := 1; i < min(len(c.words), maxOther); i++ {
+	longest := maxOther
+	if strings.HasSuffix(first, "ing") {
+		longest = maxSubject // "Running a camp for kids in my town was great"
+	}
+	for i := 1; i < min(len(c.words), longest); i++ {
 		before, w := c.at(i-1), c.at(i)
+		if i > 1 && c.restartsAt(i-1) {
+			return 0
+		}
 		switch {
 		case english.Articles.Has(before), english.Prepositions.Has(before) && !effects.Has(w),
 			before == "to", before == "and":

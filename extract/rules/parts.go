@@ -19,6 +19,9 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		return
 	}
 	list := ownClauses(ws)
+	if len(list) > 1 && s.topics == none && cutsGerund(ws, list[0].To) {
+		return
+	}
 	var parts []sentence
 	corrects := canonical.Corrects(s.words[:len(s.words)-len(ws)])
 	claims, after := false, false // after says that the clause before is a claim
@@ -45,8 +48,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		case joins(ws, &cl, parts, said):
 			parts[len(parts)-1].end = p.end
 			continue
-		case p.topics == none, ofOthers(ws, &p, &cl), hollow(full, p.topics) && !claim, secrets.Found(said),
-			!claim && leansOn(full), asksFor(ws, &cl):
+		case p.topics == none, secrets.Found(said), s.passes(ws, &cl, &p, full, &form):
 			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
@@ -73,6 +75,27 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// passes reports whether a clause of s that rules know is no fact of its own all the same: full are its words, with
+// their subject.
+func (s *sentence) passes(ws english.Words, cl *english.Clause, p *sentence, full english.Words,
+	form *canonical.Form) bool {
+	claim := form.Telling()
+	switch {
+	case cl.Shared && (len(p.subject) == 0 || sharesModal(ws, cl)), ofOthers(ws, p, cl), asksFor(ws, cl),
+		everyDay(full):
+		return true
+	case !claim:
+		return hollow(full, p.topics) || leansOn(full)
+	}
+	return leansOn(full) && ofNothing(full, form) || p.topics == personal && hollow(full, personal)
+}
+
+// cutsGerund reports whether the words of ws before to are only a part of a subject in -ing, so that they say nothing
+// that the speaker does: "Finding a school for quick, shy kids is hard".
+func cutsGerund(ws english.Words, to int) bool {
+	return strings.HasSuffix(ws[0].Text, "ing") && newClause(ws).gerundRules(0) && !newClause(ws[:to]).gerundRules(0)
 }
 
 // supposes reports whether ws asks for something, or says what holds only if something else does.
@@ -144,7 +167,28 @@ func startWith(ws english.Words, cl *english.Clause, start int) int {
 // it is about, or who is counted: "My son turned five, I mean the older one".
 func joins(ws english.Words, cl *english.Clause, parts []sentence, said english.Words) bool {
 	return describes(ws, cl, parts) ||
-		len(parts) > 0 && (tellsWhich(said) || said.Has("included") || said.Has("counting"))
+		len(parts) > 0 && (tellsWhich(said) || said.Has("included") || said.Has("counting") ||
+			sharesModal(ws, cl))
+}
+
+// sharesModal reports whether a clause without its subject goes on with the verb behind "will" or "to" of the one
+// before it: "I am going to clean up and take a shower" tells of no habit.
+func sharesModal(ws english.Words, cl *english.Clause) bool {
+	if !cl.Shared || finite(ws[cl.From:cl.From+1]) || strings.HasSuffix(ws[cl.From].Text, "s") {
+		return false
+	}
+	for k := cl.From - 2; k > 0; k-- {
+		w, next := ws[k].Text, ws[k+1].Text
+		switch {
+		case english.Modals.Has(w), w == "will", w == "did",
+			w == "to" && (english.PresentVerbs.Has(next) || english.AgentVerbs.Has(next) ||
+				english.Likings.Has(next) || intents.Has(ws[k-1].Text)):
+			return true
+		case speakerWords.Has(w) || ws[k].Stop != 0:
+			return false
+		}
+	}
+	return false
 }
 
 // tellsWhich reports whether a clause tells of which one of several the one before it is: "I mean the older one".

@@ -22,6 +22,9 @@ var futureRules = table{
 	{"I will do it", as(none), func(p *position) bool {
 		return p.task || english.TalkVerbs.Has(p.word) || p.word == "do" || p.rest == 0 || p.points(1)
 	}},
+	{"I will always love jazz", rest(1, (*clause).liking), func(p *position) bool {
+		return english.Likings.Has(p.word) && p.at(p.i-1) == "always"
+	}},
 	{"I will have to see my dentist on Friday", rest(2, (*clause).duty), func(p *position) bool {
 		return p.word == "have" && p.next == "to"
 	}},

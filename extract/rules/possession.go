@@ -18,6 +18,9 @@ func (c *clause) possession(i int) topics {
 			return none // "my go-to dish when I am tired"
 		}
 		if j > i+1 && finiteVerb(w) {
+			if c.words[j-1].Stop == ',' && c.words[j].Stop == ',' {
+				return none // "My family, exercise, and music": a list
+			}
 			return c.possessed(i, j)
 		}
 		if strings.HasSuffix(w, "'s") && c.complements(j+1) { // "My husband's allergic to nuts"

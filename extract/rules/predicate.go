@@ -112,6 +112,9 @@ var likingRules = table{
 	{"I like the idea", as(none), func(p *position) bool {
 		return p.word == "the" && (p.points(1) || vague.Has(p.next))
 	}},
+	{"I like the details and how you drew them", as(none), func(p *position) bool {
+		return (p.word == "the" || p.word == "all") && p.words.Any(addressee) && p.words.Has("how")
+	}},
 	{"I like the new photo", as(none), func(p *position) bool {
 		return p.word == "the" && vague.Has(p.at(p.i+2)) && p.content(p.i) == 1
 	}},

@@ -47,14 +47,34 @@ func (r references) danglesAt(i int) bool {
 	case "such":
 		next := r.At(i + 1)
 		return strings.HasSuffix(next, "s") && len(next) > 3 && !r.saidBefore(i, next)
+	case "any", "some":
+		return r.amount(i) && !r.before(i, r.noun)
 	case "latter", "former":
 		return r.At(i-1) == "the" && r.endsPhrase(i)
 	case "ones", "one":
-		before := r.At(i - 1)
-		picked := w == "ones" || before == "that" || before == "another" || before == "this" || before == "been"
-		return picked && r.endsPhrase(i) && !r.before(i, r.noun)
+		return r.picks(i) && r.endsPhrase(i) && !r.before(i, r.noun)
 	}
 	return r.personDangles(i)
+}
+
+// amount reports whether "some" or "any" at i stands for a noun: "I had some last week", but neither "some of my
+// friends" nor "any longer".
+func (r references) amount(i int) bool {
+	next := r.At(i + 1)
+	adverb := strings.HasSuffix(next, "ly") && !english.OwnNouns.Has(next)
+	return next == "" || r.Words[i].Stop != 0 || english.Prepositions.Has(next) && next != "of" && next != "around" ||
+		english.Articles.Has(next) || tailJoints.Has(next) || adverb
+}
+
+// picks reports whether "one" or "ones" at i is one of several things: "that one", "another one".
+func (r references) picks(i int) bool {
+	switch r.At(i - 1) {
+	case "that", "another", "this", "been", "first":
+		return true
+	case "last":
+		return !english.Periods.Has(r.At(i + 1))
+	}
+	return r.At(i) == "ones"
 }
 
 // personDangles reports whether the word at i is a pronoun of persons who are not named before.
@@ -69,7 +89,7 @@ func (r references) personDangles(i int) bool {
 	case "her", "his", "hers", "himself", "herself":
 		return !r.shared() && !r.chained(i) && !r.before(i, r.person)
 	case "they":
-		return !r.shared() && !r.inCharge(i) && !r.before(i, r.plural)
+		return !r.inCharge(i) && !r.before(i, r.plural)
 	case "their", "theirs", "themselves":
 		return !r.before(i, r.plural)
 	}
@@ -122,7 +142,10 @@ func (r references) that(i int) bool {
 		heavy, _ := weight(r.Words[r.from:i])
 		return !r.specified(i) && (heavy < 4 || !joined) // "…, and a squeeze of lime for that extra zing"
 	case english.Past(before), english.PresentVerbs.Has(before), english.Likings.Has(before):
-		return !r.verbWithin(i+2, 4) && !r.specified(i)
+		more := r.At(i + 2)
+		return (more == "and" || more == "but" || !r.verbWithin(i+2, 4)) && !r.specified(i) // "I read that book and…"
+	case before == "have" || before == "has" || before == "had":
+		return !r.specified(i) // "The sea has that effect on me"
 	}
 	return false
 }

@@ -131,10 +131,14 @@ func (s *sentence) lean(first, i, end int) {
 		s.leans = leansOn(s.words[i:end])
 		return
 	}
-	if first >= end || s.question {
+	if first >= end || s.question || s.words[first].Text == "be" { // "Be honest, what does it cost"
 		return
 	}
 	told, points := standIn(s.words[first:end])
+	lacks := newClause(s.words[first:end]).lacksSubject()
+	if lacks {
+		told = join(spoken("my", known), s.words[first:end])
+	}
 	if told == nil {
 		return
 	}
@@ -143,7 +147,7 @@ func (s *sentence) lean(first, i, end int) {
 	}
 	t := statement(told)
 	switch {
-	case points && leansOn(s.words[first:end]):
+	case lacks, points && leansOn(s.words[first:end]):
 		s.told, s.leans = t, true
 	case points && (!leaning.Has(s.words[first].Text) || contentNoun(s.words.At(first+1)) || s.namesIt(first, end)):
 		s.topics = t // "I'm doing kickboxing and it gives me energy", "This week has been hard for me"
@@ -180,7 +184,8 @@ func (s *sentence) tells() bool {
 	}
 	ws := s.words[english.SkipLeads(s.words):]
 	n, _ := weight(ws)
-	return n > 1 && len(ws) > 1
+	thanks := ws.At(0) == "for" || greetings.Has(ws.At(0)) && ws.At(0) != "there" // "Cheers for the map"
+	return n > 1 && len(ws) > 1 && !thanks
 }
 
 // keep takes the words from i to end as the fact, where topics or a request to remember call for it.

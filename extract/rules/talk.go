@@ -15,14 +15,26 @@ import (
 type talk struct {
 	last  *extract.Turn   // the turn before; nil at the beginning
 	heard []*extract.Turn // the last turns of the user, which a correction may be about
+	agent bool            // an agent has spoken
+	human string          // the last user who has spoken
+	pair  bool            // two users have spoken
 }
 
 // hear takes a turn as the one before the next.
 func (k *talk) hear(t *extract.Turn) {
 	k.last = t
+	k.agent = k.agent || !t.User
 	if t.User {
+		k.pair = k.pair || k.human != "" && k.human != t.Author
+		k.human = t.Author
 		k.heard = append(k.heard[max(0, len(k.heard)-maxHeard+1):], t)
 	}
+}
+
+// amongPeople reports whether a turn is of a talk of people in which no agent takes part. What they tell each other to
+// do is no instruction: "Don't forget your umbrella".
+func (k *talk) amongPeople(t *extract.Turn) bool {
+	return !k.agent && (k.pair || k.human != "" && k.human != t.Author)
 }
 
 // question is what the turn before asks the author of t.
@@ -68,6 +80,9 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			continue
 		}
 		s := read(quote)
+		if s.topics == instruction && k.amongPeople(t) {
+			s = sentence{text: s.text, words: s.words}
+		}
 		if len(s.words) > 0 && (playing(s.words) || ironic(quote, s.words)) {
 			return nil // the rest of the turn is meant so too, and the sentences before it often are
 		}
@@ -195,6 +210,9 @@ func (r *turn) join(s *sentence, q *question) bool {
 			return false
 		}
 	}
+	if at := english.SkipLeads(s.words); !noOrYes.Has(s.words[0].Text) && at < end && q.missed(s.words[at:end]) {
+		return false
+	}
 	t := q.answered(s.words[:end])
 	if s.topics != none && t == none {
 		t = s.topics
@@ -276,7 +294,7 @@ func (r *turn) lean(s *sentence, from int) {
 	_, befallen := newClause(kept).befell() // "They" are those in charge
 	befallen = befallen && (s.weight > 2 || newClause(kept).timed)
 	named := !kept.Has("latter") && !kept.Has("former") // "I'm the latter"
-	sure := form.Telling() && named || befallen || kept.Any(contacts)
+	sure := form.Telling() && named && !ofNothing(kept, &form) || befallen || kept.Any(contacts)
 	if s.topics == none || !sure && !s.standAlone(kept) {
 		r.open = false
 		return
@@ -284,6 +302,14 @@ func (r *turn) lean(s *sentence, from int) {
 	text, at = s.resolved(r.Timestamp)
 	r.addFact(text, s.text, s.topics.names(), at)
 	r.open = true
+}
+
+// ofNothing reports whether a statement that points at something unknown claims nothing besides: "I love escaping to
+// that world". It may still end a claim: "I sold it".
+func ofNothing(kept english.Words, form *canonical.Form) bool {
+	heavy, _ := weight(kept)
+	return heavy < 2 && !form.Changing() && form.Ends == "" &&
+		!slices.ContainsFunc(form.Claims, func(c canonical.Claim) bool { return c.Ended })
 }
 
 // leanOnBefore adds a fact of the sentence before and of s, whose words are kept, if s says something of the speaker

@@ -26,11 +26,45 @@ func weight(ws english.Words) (n int, vague bool) {
 
 // hollow reports whether a statement says nothing that is worth reading later: "We pulled off a great win!".
 func hollow(ws english.Words, t topics) bool {
-	if t != details {
-		return false
+	if everyDay(ws) {
+		return true
 	}
 	n, vague := weight(ws)
+	if t != details && (t != personal || n > 1 || ws.Any(english.OwnNouns) || !progress(ws)) {
+		return false
+	}
 	return vague && n < 2 && !newClause(ws).timed
+}
+
+// progress reports whether ws says what the speaker is doing: "I am making progress".
+func progress(ws english.Words) bool {
+	i, _ := (&clause{words: ws}).skipAdverbs(2)
+	return strings.HasSuffix(ws.At(i), "ing")
+}
+
+// everyDay reports whether a statement only tells that the speaker does now, has just done or is about to do what
+// everybody does each day: "I just ate breakfast". What somebody usually does, or does on a Monday or at six, is
+// another matter.
+func everyDay(ws english.Words) bool {
+	i, negated := (&clause{words: ws}).skipAdverbs(1)
+	speaks := ws.At(0) == "i" || ws.At(0) == "we"
+	usual := ws.Any(regular) || ws.Has("usually") || ws.Has("often") || ws.Has("always") || ws.Has("again")
+	if verb := ws.At(i); !speaks || negated || usual ||
+		!english.Past(verb) && verb != "am" && verb != "are" && verb != "have" && verb != "will" {
+		return false
+	}
+	found := false
+	for k := i; k < len(ws); k++ {
+		w := ws[k].Text
+		daily := dailyWords.Has(w)
+		empty := english.StopWords.Has(w) || generic.Has(w) || english.Evaluative.Has(w)
+		another := firstPerson.Has(w) && w != "my" && w != "i"
+		if !daily && (!empty || english.DateWords.Has(w)) || another || english.StartsWithDigit(w) {
+			return false
+		}
+		found = found || daily && !english.StopWords.Has(w)
+	}
+	return found
 }
 
 // platitude reports whether a statement is about people in general and not about the speaker: "Pets make us so much
@@ -52,11 +86,24 @@ func platitude(ws english.Words, t topics) bool {
 		switch {
 		case alone.Has(w), ws[i].Upper && i > 0, english.Past(w), english.StartsWithDigit(w):
 			return false
-		case (w == "our" || w == "there") && !generic.Has(ws.At(i+1)): // "Rex is our dog", "There are five of us"
+		case w == "there", w == "our" && ownsNear(ws, i+1): // "Rex is our dog", "There are five of us"
 			return false
 		}
 	}
 	return true
+}
+
+// ownsNear reports whether the words from i on name somebody or something that some people have and others have not:
+// "our new dog". Everybody has days and hearts.
+func ownsNear(ws english.Words, i int) bool {
+	for j := i; j < min(len(ws), i+3); j++ {
+		w := ws[j].Text
+		group := several.Has(w) && w != "people"
+		if english.OwnNouns.Has(w) || w == "own" || w == "favorite" || places.Has(w) || group {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutRemarks is the end of the statement ws[:end] without remarks behind its last mark: "…, it was great", ", wish
@@ -66,7 +113,8 @@ func withoutRemarks(ws english.Words, from, end int) int {
 		if !strings.ContainsRune(",;–—-(.!", ws[i-1].Stop) || ws[i-1].Stop == 0 {
 			continue
 		}
-		judged := praise.Has(ws[i].Text) || ws[i].Text == "that" || ws[i].Text == "it"
+		judged := praise.Has(ws[i].Text) || ws[i].Text == "that" || ws[i].Text == "it" ||
+			english.Auxiliaries.Has(ws[i].Text) || english.Modals.Has(ws[i].Text) // "Checking reviews, too, is good"
 		if !remark(ws[i:end]) || judged && strings.HasSuffix(ws[from].Text, "ing") { // see judgedBehind
 			return end
 		}
