@@ -36,7 +36,7 @@ func versionCommand() *subcommand {
 func noticesCommand() *subcommand {
 	return &subcommand{
 		name:    "notices",
-		summary: "Print the notices of the works that the embedder and the tables of the binary were made from.",
+		summary: "Print the notices of the works that the binary has words and vectors from.",
 		example: "memoryd notices",
 		run: func(_ context.Context, _ *config, _ []string, s streams) error {
 			_, err := io.WriteString(s.out, embed.Notices()+"\n"+canonical.Notices)
