@@ -22,7 +22,7 @@ var (
 // maxOldValue bounds the words of a value that a change names.
 const maxOldValue = 4
 
-// findOld finds the values that a clause says are no more, in ws, the words behind its subject.
+// findOld finds the values that a clause says have ended, in ws, the words behind its subject.
 func (t *theme) findOld(subject, ws english.Words, verb int) {
 	past := english.Past(ws[verb].Text)
 	for i := range ws {
@@ -151,7 +151,7 @@ func plainWord(w string) string {
 	return singular(w)
 }
 
-// replacesIn reports whether t, said later, names a value of o that is no more.
+// replacesIn reports whether t, said later, names a value of o that has ended.
 func (t *theme) replacesIn(o *theme) bool {
 	if o.negated || len(o.ends) > 0 || o.taste < 0 {
 		return false

@@ -137,7 +137,7 @@ type theme struct {
 	values  []themeValue
 	named   string   // the one name behind a preposition or a form of "be"
 	not     []string // the words that are denied: "not Minka"
-	// old are values that the clause says are no more, and now the words that take their place. The older clause may
+	// old are values that the clause says have ended, and now the words that take their place. The older clause may
 	// have no thing but the speaker, the same verb, or what the speaker is; see findOld.
 	old       [][]string
 	now       []string

@@ -18,7 +18,7 @@ func TestFactsThatSayNothing(t *testing.T) {
 		"I just started another one", "I read that book and loved it", "I made it in class",
 		"The sea has that effect on me too", "The colors are great - it reminds me of home",
 		"Reminds me that patience matters", "Turns out she had no brother - that hurt me", "I love the shading and how you drew it",
-		// What everybody does each day, and what says nothing definite.
+		// Doings of every day, and statements that say nothing definite.
 		"I just ate dinner", "I'm going to go to bed now", "I woke up late today", "I'm on my way back from the shop",
 		"I've been exploring options", "I'm making progress", "Pets have a way of brightening our days",
 		// A list and a predicate behind marks are no statements.
@@ -94,7 +94,7 @@ func TestAnswersOfOtherThings(t *testing.T) {
 	}
 }
 
-// What people tell each other to do is no instruction, unless an agent listens.
+// An order is no instruction where people talk to each other, and no agent listens.
 func TestInstructionsAmongPeople(t *testing.T) {
 	for _, tc := range []struct {
 		before, said string
