@@ -43,7 +43,7 @@ func progress(ws english.Words) bool {
 }
 
 // everyDay reports whether a statement only tells that the speaker does now, has just done or is about to do what
-// everybody does each day: "I just ate breakfast". What somebody usually does, or does on a Monday or at six, is
+// everybody does each day: "I just ate breakfast". A habit, or a doing on a Monday or at six, is
 // another matter.
 func everyDay(ws english.Words) bool {
 	i, negated := (&clause{words: ws}).skipAdverbs(1)

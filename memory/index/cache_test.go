@@ -187,28 +187,30 @@ func TestLoadEndsWithItsCallers(t *testing.T) {
 
 // Close ends readings, even one whose index was dropped meanwhile, and waits for them.
 func TestCloseEndsLoads(t *testing.T) {
-	begun, over := make(chan struct{}), false
-	c := NewCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*Entry) int64) (Refresh, error) {
-		begun <- struct{}{}
-		<-ctx.Done()
-		time.Sleep(10 * time.Millisecond)
-		over = true
-		return nil, ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		begun, over := make(chan struct{}), false
+		c := NewCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*Entry) int64) (Refresh, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			time.Sleep(10 * time.Millisecond)
+			over = true
+			return nil, ctx.Err()
+		})
+		done := make(chan error)
+		go func() { _, err := c.Get(t.Context(), ann, time.Now); done <- err }()
+		<-begun
+		c.Drop(ann)
+		c.Close()
+		if !over {
+			t.Error("a reading goes on after Close")
+		}
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("a search under way: %v", err)
+		}
+		if _, err := c.Get(t.Context(), ann, time.Now); !errors.Is(err, errClosed) {
+			t.Errorf("a search after Close: %v", err)
+		}
 	})
-	done := make(chan error)
-	go func() { _, err := c.Get(t.Context(), ann, time.Now); done <- err }()
-	<-begun
-	c.Drop(ann)
-	c.Close()
-	if !over {
-		t.Error("a reading goes on after Close")
-	}
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("a search under way: %v", err)
-	}
-	if _, err := c.Get(t.Context(), ann, time.Now); !errors.Is(err, errClosed) {
-		t.Errorf("a search after Close: %v", err)
-	}
 }
 
 // A search that is refused, as its reading of the scope does not get its turn in time,
