@@ -246,6 +246,11 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 		if err := client.ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
 			t.Fatal(err)
 		}
+		// Equal epochs are told apart only after a while. A replica that took over in
+		// between could have its master's epoch, and the others would not follow it.
+		if err := client.Do(ctx, "cluster", "set-config-epoch", i+1).Err(); err != nil {
+			t.Fatal(err)
+		}
 		host, port, _ := net.SplitHostPort(c.Masters[0].Addr)
 		if err := client.ClusterMeet(ctx, host, port).Err(); err != nil {
 			t.Fatal(err)
@@ -296,8 +301,8 @@ func (s *Server) Flush(t testing.TB) {
 	}
 }
 
-// AddReplica runs a replica of a master, and waits until the cluster knows it and
-// it has the master's data.
+// AddReplica runs a replica of a master, and waits until every master knows it and it
+// has the master's data.
 func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
 	t.Helper()
 	ctx := context.Background()
@@ -308,6 +313,7 @@ func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
 		t.Fatal(err)
 	}
 	id := master.Client(t).ClusterMyID(ctx).Val()
+	self := client.ClusterMyID(ctx).Val()
 	known := false
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		var err error
@@ -316,13 +322,27 @@ func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
 			known = err == nil
 		}
 		info := client.Info(ctx, "replication").Val()
-		if known && strings.Contains(info, "master_link_status:up") {
+		if known && strings.Contains(info, "master_link_status:up") && c.hasReplica(t, self) {
 			return r
 		}
 		if time.Now().After(end) {
 			t.Fatalf("the replica has no link to its master: %v\n%s", err, info)
 		}
 	}
+}
+
+// hasReplica reports whether every master knows a node as a replica.
+func (c *Cluster) hasReplica(t testing.TB, id string) bool {
+	for _, m := range c.Masters {
+		known := false
+		for line := range strings.Lines(m.Client(t).ClusterNodes(t.Context()).Val()) {
+			known = known || strings.HasPrefix(line, id) && strings.Contains(line, "slave")
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
 }
 
 // Dir has the files of the server.
