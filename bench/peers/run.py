@@ -26,7 +26,7 @@ import peer
 import text
 
 HERE = Path(__file__).resolve().parent
-ALL = ["memoryd", "memoryd-endpoint", "memoryd-servers", "memoryd-servers-endpoint", "mem0", "ams", "adk",
+ALL = ["memoryd", "memoryd-endpoint", "memoryd-servers", "memoryd-servers-endpoint", "mem0", "ams", "hindsight", "adk",
        "memoryd-sessions", "memoryd-servers-sessions", "adk-sessions"]
 CLIENTS, FILLERS, ROUNDS = 16, 10, 3
 SESSION = 100  # events of a session: more than most conversations have
@@ -92,10 +92,13 @@ class Run:
             self.server = None
 
     def stop(self) -> None:
-        for process in (self.worker, self.server, *self.stores):
+        for process in (self.worker, self.server):
             if process:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+        for process in self.stores:  # a PostgreSQL that is killed leaves shared memory behind
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
 
 
 def names(n: int, prefix: str) -> list[str]:
