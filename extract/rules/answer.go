@@ -201,12 +201,30 @@ func (q *question) passedOver(answer english.Words, i int) bool {
 		return true
 	}
 	c := clause{words: answer[i:]}
+	if q.admires(answer[i:]) {
+		return true
+	}
 	for j := 1; j < len(c.words) && !open; j++ {
 		if appears.Has(c.at(j)) {
 			return !english.Deictic.Has(c.at(0))
 		}
 	}
 	return false
+}
+
+// admires reports whether an answer, of which no word is of the speaker, only praises something that q does not ask
+// after: "Jazz can be so soulful!", "Lisbon or Porto both sound dreamy".
+func (q *question) admires(answer english.Words) bool {
+	k := whole(answer)
+	for i := 1; k == 0 && i < len(answer); i++ {
+		if answer[i-1].Text == "both" || answer[i-1].Text == "all" {
+			k = i
+		}
+	}
+	verb := answer.At(k)
+	seems := appears.Has(verb) || appears.Has(verb+"s") || beForms.Has(verb)
+	return english.Modals.Has(verb) && answer.At(k+1) == "be" ||
+		seems && answer.Any(english.Evaluative) && !q.shares(answer)
 }
 
 // spoken makes words that were not said, for a statement that the rules are to judge.

@@ -24,8 +24,8 @@ var doingRules = table{
 	{"I think schools deserve more money", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i:])
 		agreed := p.word == "agree" && p.next != "that" // "I agree, Ann"
-		guessed := p.words.Has("would") || p.words.Has("could") || p.words.Has("might")
-		return opinions.Has(p.word) && !agreed && !guessed && heavy > 2 && !p.task && !p.points(1) && !p.points(2)
+		judged := p.next == "about" || p.judges()
+		return opinions.Has(p.word) && !agreed && heavy > 2 && !p.task && !p.points(1) && !p.points(2) && judged
 	}},
 	{"I try to eat less sugar", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i:])
@@ -93,6 +93,32 @@ var doingRules = table{
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
 	{"I moved to Rome", rest(0, (*clause).event), otherwise},
+}
+
+// judges reports whether an opinion is a judgement and no guess at what is so or will be: "I think tea is overrated",
+// but not "I think the tram will come".
+func (p *position) judges() bool {
+	ws := p.words[min(p.i+1, len(p.words)):]
+	if english.Auxiliaries.Has(ws.At(0)) {
+		return false // "I think can come"
+	}
+	for k := range ws {
+		w, to := ws[k].Text, k+1
+		for english.Adverbs.Has(ws.At(to)) && ws.At(to) != "not" || degree.Has(ws.At(to)) {
+			to++
+		}
+		next := ws.At(to)
+		past := (w == "was" || w == "were") && !english.Past(next)
+		be := (w == "is" || w == "are" || past) && !strings.HasSuffix(next, "ing") && !english.Prepositions.Has(next)
+		if guesses.Has(w) || (w == "but" || w == "so") && k > 1 {
+			return false
+		}
+		if be || english.Evaluative.Has(w) || verdicts.Has(w) || speakerWords.Has(w) ||
+			k > 0 && ws[k-1].Text == "the" && strings.HasSuffix(w, "est") {
+			return true
+		}
+	}
+	return p.negated // "I don't believe in fate"
 }
 
 // tradesWith reports whether a verb that no table has ties the speaker to a name: "I report to Helen", "I test firmware

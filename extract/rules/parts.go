@@ -84,7 +84,7 @@ func (s *sentence) passes(ws english.Words, cl *english.Clause, p *sentence, ful
 	claim := form.Telling()
 	switch {
 	case cl.Shared && (len(p.subject) == 0 || sharesModal(ws, cl)), ofOthers(ws, p, cl), asksFor(ws, cl),
-		everyDay(full):
+		everyDay(full), ofTheMoment(full):
 		return true
 	case !claim:
 		return hollow(full, p.topics) || leansOn(full)

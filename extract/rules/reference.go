@@ -44,6 +44,8 @@ func (r references) danglesAt(i int) bool {
 		return !r.conjunction(i) && r.that(i)
 	case "those", "these":
 		return r.those(i)
+	case "the":
+		return r.shown(i) && !r.dated()
 	case "such":
 		next := r.At(i + 1)
 		return strings.HasSuffix(next, "s") && len(next) > 3 && !r.saidBefore(i, next)
@@ -186,6 +188,36 @@ func (r references) specified(i int) bool {
 		}
 	}
 	return r.dated()
+}
+
+// shown reports whether "the" at i is of a work, or a part of one, that only the talk before names: "the ending", "the
+// book". With a name in the fact, with another work before it or with words behind it that say which, it needs no talk.
+func (r references) shown(i int) bool {
+	if !worksShown.Has(r.At(i+1)) || r.played(i) || strings.ContainsRune("\"“'", r.Words[i+1].Stop) {
+		return false // a title follows
+	}
+	after := r.At(i + 2)
+	whole := after == "" || r.Words[i+1].Stop != 0 || english.Auxiliaries.Has(after) || english.Past(after) ||
+		english.Adverbs.Has(after) || tailJoints.Has(after) || after == "the" || after == "it" ||
+		speakerWords.Has(after) && after != "i" && after != "we"
+	known := r.before(i, func(k int) bool { return worksShown.Has(strings.TrimSuffix(r.At(k), "'s")) })
+	return whole && !known && !r.named()
+}
+
+// played reports whether "the game" at i is a sport's, and no one in particular: "ahead of the game".
+func (r references) played(i int) bool {
+	return r.At(i+1) == "game" && (english.Prepositions.Has(r.At(i-1)) || r.At(i-1) == "into")
+}
+
+// named reports whether the words have a name, or a number, that is no day's.
+func (r references) named() bool {
+	for i := 1; i < len(r.Words); i++ {
+		w := r.Words[i]
+		if w.Upper && !english.StopWords.Has(w.Text) && !english.DateWords.Has(w.Text) && !r.vocative(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // dated reports whether the speaker does something on a day: "I took that picture last year". Such a fact says enough.

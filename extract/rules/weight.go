@@ -26,7 +26,7 @@ func weight(ws english.Words) (n int, vague bool) {
 
 // hollow reports whether a statement says nothing that is worth reading later: "We pulled off a great win!".
 func hollow(ws english.Words, t topics) bool {
-	if everyDay(ws) {
+	if everyDay(ws) || ofTheMoment(ws) {
 		return true
 	}
 	n, vague := weight(ws)
