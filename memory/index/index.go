@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -23,6 +24,7 @@ type Index struct {
 	mu sync.RWMutex
 	contents
 	restoring sync.Mutex // guards contents.recent between searches, after mu
+	settled   atomic.Pointer[Settled]
 }
 
 // contents are all of an index but its lock.

@@ -45,6 +45,24 @@ func (ix *Index) SearchNear(q *memory.Query, near *Near, now time.Time) (found m
 	return found, !sr.short
 }
 
+// Settled tells which writes of a store an index surely has: all up to one, by its number. It may have later ones of
+// the memories Later, by id.
+type Settled struct {
+	Write int64
+	Later map[string]bool
+}
+
+// Settle remembers what the index surely has. Who brings it up to date calls it afterwards.
+func (ix *Index) Settle(s Settled) { ix.settled.Store(&s) }
+
+// Settled is what Settle was told last.
+func (ix *Index) Settled() Settled {
+	if s := ix.settled.Load(); s != nil {
+		return *s
+	}
+	return Settled{}
+}
+
 // Passing gives the ids of the memories that pass the filter of a query. It reports false if
 // there are more than most.
 func (ix *Index) Passing(q *memory.Query, now time.Time, most int) (ids []string, few bool) {

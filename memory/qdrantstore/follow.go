@@ -129,11 +129,7 @@ var followFields = append([]string{changeField, tokensField, "gone"}, indexField
 // query asks for the head, and for what was written after safe.
 func (f *follower) query() *qdrant.QueryPoints {
 	changed := &qdrant.Filter{Must: []*qdrant.Condition{
-		qdrant.NewMatch("scope", tenant(f.scope)),
-		qdrant.NewRange(changeField, &qdrant.Range{
-			Gt:  qdrant.PtrOf(float64(changeNumber(f.scope, f.safe))),
-			Lte: qdrant.PtrOf(float64(changeNumber(f.scope, maxWrites))),
-		}),
+		qdrant.NewMatch("scope", tenant(f.scope)), changedAfter(f.scope, f.safe),
 	}}
 	return &qdrant.QueryPoints{
 		CollectionName: f.s.collection, Limit: qdrant.PtrOf(uint64(maxChanges)),
@@ -142,6 +138,14 @@ func (f *follower) query() *qdrant.QueryPoints {
 		}},
 		WithPayload: qdrant.NewWithPayloadInclude(followFields...), WithVectors: denseUnless(f.bare),
 	}
+}
+
+// changedAfter is a condition for the points of the writes of a scope after one.
+func changedAfter(scope memory.Scope, write int64) *qdrant.Condition {
+	return qdrant.NewRange(changeField, &qdrant.Range{
+		Gt:  qdrant.PtrOf(float64(changeNumber(scope, write))),
+		Lte: qdrant.PtrOf(float64(changeNumber(scope, maxWrites))),
+	})
 }
 
 // followAll makes calls of refresh together.
@@ -177,6 +181,7 @@ func (f *follower) take(points []*qdrant.ScoredPoint, ix *index.Index) (changed 
 		}
 		return false, index.ErrDiverged
 	}
+	later := map[string]bool{}
 	for _, p := range points {
 		if p.GetId().GetUuid() == at {
 			continue
@@ -185,6 +190,7 @@ func (f *follower) take(points []*qdrant.ScoredPoint, ix *index.Index) (changed 
 		if err != nil {
 			return changed, err
 		}
+		later[e.Memory.ID] = true
 		if changed = true; gone {
 			ix.Remove(e.Memory.ID, e.Memory.Revision)
 		} else {
@@ -192,5 +198,6 @@ func (f *follower) take(points []*qdrant.ScoredPoint, ix *index.Index) (changed 
 		}
 	}
 	f.safe, f.last = f.last.n, h.last()
+	ix.Settle(index.Settled{Write: f.safe, Later: later})
 	return changed, nil
 }

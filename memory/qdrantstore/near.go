@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,6 +81,7 @@ func (n *near) search(ctx context.Context) (found memory.Found, done bool, err e
 	if n.end == nil { // the index was read just now
 		n.ask(ctx)
 	}
+	settled := ix.Settled()
 	for enough := false; !enough; {
 		n.asked.Wait()
 		if n.err != nil {
@@ -92,7 +94,7 @@ func (n *near) search(ctx context.Context) (found memory.Found, done bool, err e
 			n.ask(ctx)
 		}
 	}
-	done, err = n.measure(ctx, &found)
+	done, err = n.measure(ctx, &found, settled)
 	return found, done, err
 }
 
@@ -164,48 +166,92 @@ func scoreOf(p *qdrant.ScoredPoint) scored {
 	return scored{float64(p.GetScore()), p.GetPayload()["revision"].GetIntegerValue()}
 }
 
+// measuring reads the cosines of memories that no list has, and checks that they are of the
+// revisions that the index has.
+type measuring struct {
+	*near
+	settled index.Settled // as it was before the memories were found
+	// Qdrant reads the payload of a point four times as long as it measures the vector. So it is
+	// not asked for the revision of a memory that was never changed before settled: it only
+	// leaves out what was written since.
+	unchanged, others []*qdrant.PointId
+	mu                sync.Mutex
+	left              map[string]*memory.Candidate // by id of the point: those without a cosine
+}
+
 // measure sets the cosines that an index without vectors leaves out. It reports whether all
 // are of the revisions that the index has: a write meanwhile may have made others.
-func (n *near) measure(ctx context.Context, found *memory.Found) (done bool, err error) {
-	var ids []*qdrant.PointId
-	unknown := map[string]*memory.Candidate{} // by id of the point
-	each := func(c *memory.Candidate) {
-		if !math.IsNaN(c.Cosine) {
-			return
-		}
-		if is, ok := n.scores[c.Memory.ID]; ok && is.revision == c.Memory.Revision {
-			c.Cosine = is.cosine
-			return
-		}
-		id := pointID(n.scope, c.Memory.ID)
-		ids, unknown[id.GetUuid()] = append(ids, id), c
-	}
-	for _, run := range found.Runs {
+func (n *near) measure(ctx context.Context, found *memory.Found, settled index.Settled) (done bool, err error) {
+	m := &measuring{near: n, settled: settled, left: map[string]*memory.Candidate{}}
+	for _, run := range append(found.Runs, found.Succession) {
 		for i := range run {
-			each(&run[i])
+			m.add(&run[i])
 		}
 	}
-	for i := range found.Succession {
-		each(&found.Succession[i])
+	if err := m.read(ctx); err != nil || len(m.left) == 0 {
+		return err == nil, err
 	}
-	p := pool.NewWithResults[[]*qdrant.ScoredPoint]().WithErrors().WithFirstError().WithContext(ctx)
-	for from := 0; from < len(ids); from += contextTogether {
-		some := ids[from:min(from+contextTogether, len(ids))]
-		p.Go(func(ctx context.Context) ([]*qdrant.ScoredPoint, error) {
-			among := &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewHasID(some...)}}
-			points, err := n.s.client.Query(ctx, n.query(among, len(some), true))
-			return points, n.s.kind(ctx, err)
+	m.unchanged, m.others = nil, nil
+	for _, c := range m.left { // just written by another process, or gone
+		m.others = append(m.others, pointID(n.scope, c.Memory.ID))
+	}
+	err = m.read(ctx)
+	return len(m.left) == 0, err
+}
+
+// add takes a memory that was found.
+func (m *measuring) add(c *memory.Candidate) {
+	if !math.IsNaN(c.Cosine) {
+		return
+	}
+	if is, ok := m.scores[c.Memory.ID]; ok && is.revision == c.Memory.Revision {
+		c.Cosine = is.cosine
+		return
+	}
+	id := pointID(m.scope, c.Memory.ID)
+	if m.left[id.GetUuid()] = c; c.Memory.Revision == 1 && !m.settled.Later[c.Memory.ID] {
+		m.unchanged = append(m.unchanged, id)
+	} else {
+		m.others = append(m.others, id)
+	}
+}
+
+// read reads the cosines, in several calls at the same time.
+func (m *measuring) read(ctx context.Context) error {
+	p := pool.New().WithErrors().WithFirstError().WithContext(ctx)
+	for some := range slices.Chunk(m.unchanged, contextTogether) {
+		call := m.query(&qdrant.Filter{
+			Must:    []*qdrant.Condition{qdrant.NewHasID(some...)},
+			MustNot: []*qdrant.Condition{changedAfter(m.scope, m.settled.Write)},
+		}, len(some), true)
+		call.WithPayload = nil
+		p.Go(func(ctx context.Context) error {
+			return m.take(ctx, call, func(*memory.Candidate, *qdrant.ScoredPoint) bool { return true })
 		})
 	}
-	answers, err := p.Wait()
-	for _, points := range answers {
-		for _, p := range points {
-			id, is := p.GetId().GetUuid(), scoreOf(p)
-			if c := unknown[id]; c != nil && is.revision == c.Memory.Revision {
-				c.Cosine = is.cosine
-				delete(unknown, id)
-			}
+	for some := range slices.Chunk(m.others, contextTogether) {
+		call := m.query(&qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewHasID(some...)}}, len(some), true)
+		p.Go(func(ctx context.Context) error {
+			return m.take(ctx, call, func(c *memory.Candidate, p *qdrant.ScoredPoint) bool {
+				return scoreOf(p).revision == c.Memory.Revision
+			})
+		})
+	}
+	return p.Wait()
+}
+
+// take sets the cosines of one call where they are of the revision that the index has.
+func (m *measuring) take(ctx context.Context, call *qdrant.QueryPoints,
+	is func(*memory.Candidate, *qdrant.ScoredPoint) bool) error {
+	points, err := m.s.client.Query(ctx, call)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range points {
+		id := p.GetId().GetUuid()
+		if c := m.left[id]; c != nil && is(c, p) {
+			c.Cosine = float64(p.GetScore())
+			delete(m.left, id)
 		}
 	}
-	return len(unknown) == 0, err
+	return m.s.kind(ctx, err)
 }

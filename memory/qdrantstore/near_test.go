@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +95,15 @@ func TestSearchWithoutVectors(t *testing.T) {
 	c := &calls{}
 	c.record(t, s, url)
 	short := 0
+	var without, with atomic.Int64 // memories whose cosines are read without their payload, and with it
+	c.mu.Lock()
+	c.after = func(_ string, req any) {
+		if call, ok := req.(*qdrant.QueryPoints); ok {
+			count := map[bool]*atomic.Int64{true: &without, false: &with}[call.GetWithPayload() == nil]
+			count.Add(int64(call.GetLimit()))
+		}
+	}
+	c.mu.Unlock()
 	for i := range 60 {
 		q := memory.Query{Terms: []string{fmt.Sprint("w", i%11), "absent"}, Vector: []float32{0.6, 0, 0, 0.8},
 			Limit: 5 + i, Context: i % 3, Cited: i%2 == 0, Sessions: true, Succession: i%4 < 3}
@@ -133,6 +143,9 @@ func TestSearchWithoutVectors(t *testing.T) {
 	}
 	if short == 0 || short > 30 {
 		t.Errorf("%d of 60 searches have asked for longer lists", short)
+	}
+	if without.Load() < 50*with.Load() || with.Load() == 0 { // only those just written are read with it
+		t.Errorf("%d cosines are read without a payload and %d with one", without.Load(), with.Load())
 	}
 	q := memory.Query{Terms: []string{"w3"}, Limit: 5}
 	if _, err := s.Search(t.Context(), followScope, q); err != nil {
