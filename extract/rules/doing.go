@@ -54,6 +54,7 @@ var doingRules = table{
 		return supporting.Has(p.word) && to.Upper && p.rest > 0 && !p.task && !english.StopWords.Has(p.next) &&
 			!english.DateWords.Has(p.next)
 	}},
+	{"I fix boilers for a living", as(personal | details), func(p *position) bool { return p.forLiving() && !p.points(1) }},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
@@ -256,8 +257,33 @@ func (p *position) strange() bool {
 		return false
 	}
 	many := isPlural(next) && !english.StopWords.Has(next) && !p.wordAt(p.i+1).Upper // "notes"
+	if p.usual() {
+		return true
+	}
 	heavy, _ := weight(p.words[p.i+1:])
-	return (many || next == "my" || next == "our" || english.Articles.Has(next)) && heavy > 1
+	mass := p.wordAt(p.i+1).Stop == 0 && english.Prepositions.Has(p.at(p.i+2)) && !english.StopWords.Has(next) &&
+		!strings.HasSuffix(next, "ly") && !strings.HasSuffix(next, "ing") && next != "people" // "mail for the post office"
+	return (many || mass || next == "my" || next == "our" || english.Articles.Has(next)) && heavy > 1
+}
+
+// usual reports whether the words behind a verb say that it is done again and again, or for a living: "every day".
+func (p *position) usual() bool {
+	for j := p.i + 1; j < len(p.words) && p.words[j-1].Stop == 0 && p.at(j) != "and" && p.at(j) != "but"; j++ {
+		if regular.Has(p.at(j)) {
+			return true
+		}
+	}
+	return p.forLiving()
+}
+
+// forLiving reports whether the words behind a verb end in "for a living".
+func (p *position) forLiving() bool {
+	for j := p.i + 1; j < len(p.words); j++ {
+		if p.words[j:].StartWith("for", "a", "living") {
+			return true
+		}
+	}
+	return false
 }
 
 // unknown reports whether no table has the word, and its form is that of a verb in the present.

@@ -14,6 +14,9 @@ func (c *clause) possession(i int) topics {
 		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" {
 			return none // "My question is…"
 		}
+		if c.at(j-1) == "friend" && (c.words[j-1].Stop != 0 || !c.words[j].Upper && !thirdVerb(w)) {
+			return none // "My friend, I must say…"
+		}
 		if j > i+1 && w == "when" && c.words[j-1].Stop == 0 {
 			return none // "my go-to dish when I am tired"
 		}
@@ -43,15 +46,19 @@ func (c *clause) thirdPerson(i int) int {
 		if !persons.Has(before.Text) && !named {
 			continue
 		}
-		verb := strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.Contains(w, "'") && len(w) > 3 &&
-			!english.StopWords.Has(w) && !english.OwnNouns.Has(w) && !english.TaskWords.Has(w)
 		next := c.at(j + 1)
-		if before.Stop == 0 && verb && (english.Prepositions.Has(next) || english.Articles.Has(next) ||
-			english.Adverbs.Has(next) || objects.Has(next) || next == "") {
+		if before.Stop == 0 && thirdVerb(w) && !english.TaskWords.Has(w) && (english.Prepositions.Has(next) ||
+			english.Articles.Has(next) || english.Adverbs.Has(next) || objects.Has(next) || isPlural(next) || next == "") {
 			return j
 		}
 	}
 	return 0
+}
+
+// thirdVerb reports whether w has the form of a verb in the third person.
+func thirdVerb(w string) bool {
+	return finiteVerb(w) || strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.Contains(w, "'") &&
+		len(w) > 3 && !english.StopWords.Has(w) && !english.OwnNouns.Has(w)
 }
 
 // complements reports whether the word at i is a complement of "is" and hardly the noun behind "husband's".
@@ -85,6 +92,8 @@ func (c *clause) possessed(i, j int) topics {
 		return none
 	case c.content(j+1) == 0 && !c.timed && !died:
 		return none
+	case noun[0].Text == "friend" && past && verb != "was":
+		return none // "My friend dared me"
 	case c.task && (t == none || past):
 		return none // "My script failed"
 	case t == none, past && verb != "was" && verb != "were", c.timed:
