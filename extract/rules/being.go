@@ -40,6 +40,9 @@ var beingRules = table{
 		at := p.word == "in" || p.word == "on" || p.word == "with" || p.word == "at"
 		return at && !p.past && !p.points(1) && !p.task && p.nearNoun(p.i+1, memberships)
 	}},
+	{"I am on good terms with my ex", as(personal), func(p *position) bool {
+		return p.word == "on" && (p.next == "terms" || p.at(p.i+2) == "terms") && !p.task
+	}},
 	{"I am part of the choir", as(personal), func(p *position) bool {
 		return p.word == "part" && p.next == "of" && p.namesObject()
 	}},

@@ -54,6 +54,10 @@ var doingRules = table{
 		return supporting.Has(p.word) && to.Upper && p.rest > 0 && !p.task && !english.StopWords.Has(p.next) &&
 			!english.DateWords.Has(p.next)
 	}},
+	{"I sit on the parish council", as(personal), func(p *position) bool {
+		sits := p.word == "sit" || p.word == "serve"
+		return sits && p.next == "on" && !p.points(2) && p.nearNoun(p.i+2, memberships)
+	}},
 	{"I fix boilers for a living", as(personal | details), func(p *position) bool { return p.forLiving() && !p.points(1) }},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
@@ -253,16 +257,19 @@ var eventRules = table{
 // notes to keep track". Its object shows that it is a verb.
 func (p *position) strange() bool {
 	w, next := p.word, p.next
-	if p.task || p.past || p.points(1) || len(w) < 4 || p.words[p.i].Stop != 0 || !p.unknown() {
+	if p.task || p.past || p.points(1) || len(w) < 3 || p.words[p.i].Stop != 0 || !p.unknown() {
 		return false
 	}
 	many := isPlural(next) && !english.StopWords.Has(next) && !p.wordAt(p.i+1).Upper // "notes"
-	if p.usual() {
-		return true
+	if p.usual() || len(w) < 4 {
+		return p.usual()
 	}
 	heavy, _ := weight(p.words[p.i+1:])
-	mass := p.wordAt(p.i+1).Stop == 0 && english.Prepositions.Has(p.at(p.i+2)) && !english.StopWords.Has(next) &&
-		!strings.HasSuffix(next, "ly") && !strings.HasSuffix(next, "ing") && next != "people" // "mail for the post office"
+	whom := p.at(p.i + 3) // "mail for the post office", but not "lemon for fruit"
+	noun := p.wordAt(p.i + 1)
+	mass := noun.Stop == 0 && !noun.Upper && english.Prepositions.Has(p.at(p.i+2)) && !english.StopWords.Has(next) &&
+		!strings.HasSuffix(next, "ly") && !strings.HasSuffix(next, "ing") && next != "people" &&
+		(english.Articles.Has(whom) || p.wordAt(p.i+3).Upper)
 	return (many || mass || next == "my" || next == "our" || english.Articles.Has(next)) && heavy > 1
 }
 

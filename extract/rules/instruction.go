@@ -195,6 +195,9 @@ func (o *order) plain() topics {
 	if name, _ := canonical.Manner(o.words); name != "" && !o.asked && (o.words[0].Text != "i" || o.standing) {
 		t |= instruction
 	}
+	if o.standing && nameWillDo(o.words) {
+		return instruction | personal
+	}
 	if !english.AgentVerbs.Has(o.words[0].Text) {
 		return t
 	}
@@ -207,10 +210,29 @@ func (o *order) plain() topics {
 // naming reads "call me Bob".
 func naming(ws english.Words) topics {
 	n := callMe.Match(ws, 0)
-	if n == 0 || len(ws) == n || len(ws) > n+6 || english.NotNames.Has(ws[n].Text) {
+	if n == 0 || len(ws) == n || english.NotNames.Has(ws[n].Text) {
+		return none
+	}
+	end := n // where the name ends: "in the letters you draft" says only where
+	for end < len(ws) && !(end > n && ws[n].Upper && english.Prepositions.Has(ws[end].Text)) {
+		end++
+	}
+	if end > n+6 {
 		return none
 	}
 	return instruction | personal
+}
+
+// nameWillDo reads "Ragna will do" and "Max is fine", from the name. Only an order that says how long it holds is about
+// a name to call the speaker by.
+func nameWillDo(ws english.Words) bool {
+	for i := 1; i < min(len(ws), maxLabel) && ws[0].Upper && !english.StopWords.Has(ws[0].Text); i++ {
+		verb, next := ws[i].Text, ws.At(i+1)
+		if verb == "will" && next == "do" || verb == "is" && (next == "fine" || next == "enough") {
+			return true
+		}
+	}
+	return false
 }
 
 // setsManner reports whether ws sets the manner of all answers: "Answer in French", "Keep your answers short", "Use

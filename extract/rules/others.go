@@ -19,6 +19,9 @@ var otherSubjects = []struct {
 	{"born and raised in Porto", (*clause).origin},
 	{"friends call me Bob", (*clause).calledOrOwned},
 	{"the kids love the beach", (*clause).ofTheHouse},
+	{"the choir has switched from waltzes to tangos", (*clause).ofTheGroup},
+	{"the code to my locker is 2940", (*clause).ofMine},
+	{"a card arrived from Ada, who moved to Rome", (*clause).heardFrom},
 	{"Tom proposed to me", (*clause).concerning},
 	{"the wedding is on Friday", (*clause).scheduled},
 	{"this is me in Rome", (*clause).pictured},
@@ -170,6 +173,26 @@ func (c *clause) ofTheHouse() (topics, bool) {
 		t = none
 	}
 	return t, t != none
+}
+
+// ofTheGroup reads "The choir has switched from waltzes to tangos" and "The choir rehearses on Mondays": with "the",
+// people mean the group that they are in, where it is told what it does anew or again and again.
+func (c *clause) ofTheGroup() (topics, bool) {
+	if c.at(0) != "the" || !groups.Has(c.at(1)) || c.words[1].Stop != 0 || c.task || c.addressed(0) {
+		return none, false
+	}
+	i, _ := c.skipAdverbs(2)
+	if c.at(i) == "has" || c.at(i) == "have" {
+		i++
+	}
+	switch w := c.at(i); {
+	case changes.Has(w):
+		from := c.words[i:].Has("from") && c.words[i:].Has("to")
+		return details, from && c.content(i+1) > 1
+	case thirdVerb(w) && !english.Auxiliaries.Has(w):
+		return details, c.atTime(i + 1)
+	}
+	return none, false
 }
 
 // pictured reads "This is me in Rome", which is said of a picture.

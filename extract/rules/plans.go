@@ -4,11 +4,27 @@ import "github.com/memoryd/memoryd/extract/english"
 
 // duty judges "have to …": kept where it is a date in somebody's life.
 func (c *clause) duty(i int) topics {
-	pending := i < len(c.words) && c.words[i:].Any(projects) // "I still have to pass the driving exam"
-	if c.task || english.TalkVerbs.Has(c.at(i)) || c.content(i) < 2 || !c.anchored(i) && !pending {
+	pending := i < len(c.words) && c.words[i:].Any(projects)                 // "I still have to pass the driving exam"
+	talk := english.TalkVerbs.Has(c.at(i)) && !(c.at(i) == "see" && c.timed) // "see my dentist on Friday"
+	if c.task || talk || c.content(i) < 2 || !c.anchored(i) && !pending {
 		return none // "We gotta push ourselves"
 	}
 	return details
+}
+
+// must judges "must see my dentist on Friday" like "have to …", and "must not eat gluten" like "can not …". What "must
+// have happened" is a guess, and so is what "must be" without a date. i is the first word behind "must".
+func (c *clause) must(i int) topics {
+	j, negated := c.skipAdverbs(i)
+	switch w := c.at(j); {
+	case negated:
+		return c.ability(i)
+	case w == "have" && c.at(j+1) != "to", w == "be" && !c.timed:
+		return none
+	case w == "have":
+		j += 2
+	}
+	return c.duty(j)
 }
 
 // future judges plans; i is at the verb after "will" or "going to".

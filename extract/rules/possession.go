@@ -11,7 +11,8 @@ func (c *clause) possession(i int) topics {
 	// The verb comes within ten words, and what the possession is within four: "my old school friend Ann lives…".
 	for j := i + 1; j < min(len(c.words), i+10); j++ {
 		w := c.at(j)
-		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" {
+		measured := records.Has(w) && c.measured(j+1) // "My best over 1500 free stands at 22:58"
+		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" && !measured {
 			return none // "My question is…"
 		}
 		if c.at(j-1) == "friend" && (c.words[j-1].Stop != 0 || !c.words[j].Upper && !thirdVerb(w)) {
@@ -19,6 +20,9 @@ func (c *clause) possession(i int) topics {
 		}
 		if j > i+1 && w == "when" && c.words[j-1].Stop == 0 {
 			return none // "my go-to dish when I am tired"
+		}
+		if english.PresentVerbs.Has(w) && c.words[i+1:j].Content() == 0 {
+			continue // "My new bike is a Koga": a noun with the letters of a verb
 		}
 		if j > i+1 && finiteVerb(w) {
 			if c.words[j-1].Stop == ',' && c.words[j].Stop == ',' {
@@ -42,17 +46,43 @@ func (c *clause) possession(i int) topics {
 func (c *clause) thirdPerson(i int) int {
 	for j := i + 2; j < min(len(c.words), i+5); j++ {
 		w, before := c.at(j), c.words[j-1]
-		named := before.Upper && j > i+2 && persons.Has(c.at(j-2)) // "my boyfriend Marek snores"
-		if !persons.Has(before.Text) && !named {
+		if before.Stop != 0 || !thirdVerb(w) {
 			continue
 		}
-		next := c.at(j + 1)
-		if before.Stop == 0 && thirdVerb(w) && !english.TaskWords.Has(w) && (english.Prepositions.Has(next) ||
-			english.Articles.Has(next) || english.Adverbs.Has(next) || objects.Has(next) || isPlural(next) || next == "") {
+		named := before.Upper && j > i+2 && persons.Has(c.at(j-2)) // "my boyfriend Marek snores"
+		next, human := c.at(j+1), persons.Has(before.Text) && !pets.Has(before.Text)
+		switch {
+		case !persons.Has(before.Text) && !named && !memberships.Has(before.Text):
+			if !isPlural(before.Text) && !english.StopWords.Has(before.Text) && !english.TaskWords.Has(w) && c.atTime(j+1) {
+				return j // "my course starts on Monday"
+			}
+		case human && next != "" && !english.StopWords.Has(next) && !finiteVerb(next) && c.words[j].Stop == 0:
+			return j // "my sister tests software"
+		case !english.TaskWords.Has(w) && (english.Prepositions.Has(next) || english.Articles.Has(next) ||
+			english.Adverbs.Has(next) || objects.Has(next) || isPlural(next) || next == ""):
 			return j
 		}
 	}
 	return 0
+}
+
+// atTime reports whether the words at i say when something is, day after day or once: "on Mondays", "at six", "every
+// week", "on the 9th of May".
+func (c *clause) atTime(i int) bool {
+	switch c.at(i) {
+	case "every", "each":
+		return true
+	case "on", "at", "until", "around":
+	default:
+		return false
+	}
+	if c.at(i+1) == "the" {
+		i++
+	}
+	w := c.at(i + 1)
+	return english.StartsWithDigit(w) || english.DateWords.Has(strings.TrimSuffix(w, "s")) || w == "noon" ||
+		w == "may" || w == "march" || w == "half" || w == "quarter" || w == "midnight" ||
+		english.Periods.Has(strings.TrimSuffix(w, "s"))
 }
 
 // thirdVerb reports whether w has the form of a verb in the third person.
@@ -92,7 +122,7 @@ func (c *clause) possessed(i, j int) topics {
 		return none
 	case c.content(j+1) == 0 && !c.timed && !died:
 		return none
-	case noun[0].Text == "friend" && past && verb != "was":
+	case noun[len(noun)-1].Text == "friend" && past && !c.timed:
 		return none // "My friend dared me"
 	case c.task && (t == none || past):
 		return none // "My script failed"

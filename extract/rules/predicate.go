@@ -34,6 +34,8 @@ func (c *clause) predicate(i int) topics {
 		return c.would(i + 1)
 	case "can": // "I can speak Polish"
 		return c.ability(i + 1)
+	case "must": // "I must see my dentist on Friday"
+		return c.must(i + 1)
 	}
 	return c.doing(i, negated) // "I live in Rome", "I moved to Rome"
 }

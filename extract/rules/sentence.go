@@ -14,6 +14,7 @@ import (
 // sentence is a sentence and the judgement of the rules.
 type sentence struct {
 	text       string
+	said       string        // the words of the turn, where text says the same more plainly; see plainly
 	words      english.Words // all of them
 	start, end int           // the bytes of text that make the fact
 	topics     topics        // none: the sentence is not kept

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			r.pos = from + len(quote) // a note, as of a picture: "[shares a photo]"
 			continue
 		}
-		s := read(quote)
+		s := readPlain(quote)
 		if s.topics == instruction && k.amongPeople(t) {
 			s = sentence{text: s.text, words: s.words}
 		}
@@ -231,7 +232,7 @@ func (r *turn) join(s *sentence, q *question) bool {
 		s.start = s.words[0].Start
 	}
 	text, from := s.resolved(r.Timestamp)
-	r.addFact(q.text+" "+text, s.text, t.names(), from)
+	r.addFact(q.text+" "+text, cmp.Or(s.said, s.text), t.names(), from)
 	r.open = true
 	return true
 }
@@ -243,7 +244,7 @@ func (r *turn) add(s *sentence, from int) {
 		for i := range s.several {
 			p := &s.several[i]
 			text, at := p.resolved(r.Timestamp)
-			r.addFact(text, p.text[p.start:p.end], p.topics.names(), at)
+			r.addFact(text, cmp.Or(s.said, p.text[p.start:p.end]), p.topics.names(), at)
 		}
 		r.open = false
 	case s.topics == none && !s.leans:
@@ -252,7 +253,7 @@ func (r *turn) add(s *sentence, from int) {
 		r.lean(s, from)
 	default:
 		text, at := s.resolved(r.Timestamp)
-		r.addFact(text, s.text, s.topics.names(), at)
+		r.addFact(text, cmp.Or(s.said, s.text), s.topics.names(), at)
 		r.open = true
 	}
 }

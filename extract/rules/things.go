@@ -37,7 +37,73 @@ func (c *clause) household() (topics, bool) {
 	if last == "now" {
 		last = c.at(len(c.words) - 2)
 	}
-	return personal, isCount(first) && (c.atHome(3) || counted && (last == "here" || last == "left"))
+	return personal, isCount(first) && (c.atHome(3) || counted && (last == "here" || last == "left") || c.onOwnLand(3))
+}
+
+// onOwnLand reports whether words from i on name a place of the speaker's, in a clause without a date: "in my field".
+// Nobody keeps anything in "my opinion".
+func (c *clause) onOwnLand(i int) bool {
+	for j := i; j+2 < len(c.words); j++ {
+		own := c.at(j+1) == "my" || c.at(j+1) == "our"
+		if own && english.Prepositions.Has(c.at(j)) {
+			return !c.timed && !c.task && !emptyPossessions.Has(c.at(j+2)) && !noPlaces.Has(c.at(j+2))
+		}
+	}
+	return false
+}
+
+// ofMine reads "The code to my gym locker is 2940", "The name on my doorbell is Okafor": something of a thing of the
+// speaker's, which is a number or a name.
+func (c *clause) ofMine() (topics, bool) {
+	if c.at(0) != "the" || c.words.Any(english.Evaluative) || c.addressed(0) {
+		return none, false
+	}
+	own := 0 // where "to my" begins
+	for j := 1; j < min(len(c.words), maxOther) && c.words[j-1].Stop == 0; j++ {
+		w, next := c.at(j), c.at(j+1)
+		switch {
+		case own == 0 && j > 1 && ofLinks.Has(w) && (next == "my" || next == "our"):
+			own = j
+		case (w == "is" || w == "are") && own > 0 && j > own+2:
+			return personal, c.valueOf(own, j+1)
+		case finiteVerb(w) && !english.PresentVerbs.Has(w):
+			return none, false
+		}
+	}
+	return none, false
+}
+
+// valueOf reports whether the words at i are a number or a name, of something whose owner begins at own. The code of a
+// door is a number alone: other codes, and numbers of other things, are of the task at hand.
+func (c *clause) valueOf(own, i int) bool {
+	if i < len(c.words) && english.Adverbs.Has(c.at(i)) {
+		i++
+	}
+	noun := c.at(own - 1)
+	if i >= len(c.words) || generic.Has(noun) {
+		return false
+	}
+	number := english.StartsWithDigit(c.at(i)) && (c.at(i+1) == "" || c.words[i].Stop != 0)
+	if noun == "code" {
+		return number && !c.words[own:].Any(english.TaskWords)
+	}
+	return (number || c.words[i].Upper) && !c.task && !emptyPossessions.Has(noun)
+}
+
+// heardFrom reads "A card arrived from Ada, who moved to Rome": what became of somebody whom the speaker hears from.
+func (c *clause) heardFrom() (topics, bool) {
+	for i := 2; i < min(len(c.words), maxOther); i++ {
+		if c.at(i) != "from" || c.at(i-1) != "arrived" && c.at(i-1) != "came" || !english.Articles.Has(c.at(0)) {
+			continue
+		}
+		for j := i + 1; j+1 < len(c.words) && j < i+4 && c.words[j].Upper; j++ {
+			if c.words[j].Stop == ',' && c.at(j+1) == "who" {
+				return details, c.finiteWithin(j+2, 2)
+			}
+		}
+		break
+	}
+	return none, false
 }
 
 // atHome reports whether words from i on name the speaker's home: "in our house", "in this family", "at home".
@@ -248,14 +314,37 @@ func (c *clause) onScales() (topics, bool) {
 
 // settled reads "Nantes is home now", "Leo's three": what a name is, in one word.
 func (c *clause) settled() (topics, bool) {
-	if !c.words[0].Upper || c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
+	if c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
 		return none, false
+	}
+	if !c.words[0].Upper {
+		return personal, c.smallName() && smallNumbers.Has(c.at(2)) && (c.at(3) == "now" || c.at(3) == "years") && c.at(5) == ""
 	}
 	age, after := c.at(2), c.at(3)
 	bare := after == "" && c.words[0].Start == c.words[1].Start // "Leo's three", but not "Number is 3"
 	aged := isCount(age) && (bare || after == "and" || after == "now" || after == "years" || after == "months" ||
 		after == "already" || after == "old") && !isOrdinal(age)
 	return personal, aged || age == "home" && (after == "now" || after == "")
+}
+
+// smallName reports whether the first word may be a name that is written small, in a clause without any capital:
+// "jonah is seven now". Things whose number people tell have names that the tables know.
+func (c *clause) smallName() bool {
+	for i := range c.words {
+		if c.words[i].Upper {
+			return false
+		}
+	}
+	w := c.at(0)
+	for _, known := range []english.Set{
+		english.StopWords, english.TaskWords, english.OwnNouns, english.Periods, english.DateWords, english.Evaluative,
+		records, bareOwned, traits, appointments, noted, generic, dailyWords, leaning, plainNouns,
+	} {
+		if known.Has(w) {
+			return false
+		}
+	}
+	return len(w) > 2 && !strings.HasSuffix(w, "ing")
 }
 
 // died reads "Bruno died on Friday": of somebody known by name, whose death is not of history.

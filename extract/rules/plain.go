@@ -1,0 +1,172 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Some sentences have the words of a plain statement in another order, or a word that stands for one of their own:
+// "It's hazelnuts my son is allergic to", "You have the wrong birthday, mine is on 19 July". They are read as the plain
+// statement, which is the fact too, so that what is said of the same thing later is seen to be of it.
+
+// readPlain reads text as the plain statement that it stands for, where that gives a fact by itself, or as it is.
+func readPlain(text string) sentence {
+	s := read(text)
+	if len(s.words) < 4 || s.question {
+		return s
+	}
+	plain, ok := plainly(text, s.words)
+	if !ok {
+		return s
+	}
+	p := read(plain)
+	if p.leans || p.topics == none && len(p.several) == 0 {
+		return s
+	}
+	p.said = text
+	return p
+}
+
+// plainly is text as a plain statement. It reports whether text says it in another way.
+func plainly(text string, ws english.Words) (string, bool) {
+	for i := range ws {
+		if i > 0 && (ws[i-1].Stop == 0 || !joint(ws[i-1])) {
+			continue
+		}
+		k := i + english.SkipLeads(ws[i:])
+		for _, read := range []func(string, english.Words, int) (string, bool){ownOne, cleft, freeRelative, fronted} {
+			if plain, ok := read(text, ws, k); ok {
+				return plain, true
+			}
+		}
+	}
+	return "", false
+}
+
+// ownOne reads "mine" at i as "my" and the noun of which the words before it have another's or a wrong one: "You have
+// the wrong birthday, mine is on 19 July", "Her birthday is in May, mine is in July".
+func ownOne(text string, ws english.Words, i int) (string, bool) {
+	if ws.At(i) != "mine" || ws.At(i+1) != "is" && ws.At(i+1) != "are" {
+		return "", false
+	}
+	for j := i - 2; j >= 0; j-- {
+		w, noun := ws[j].Text, ws[j+1]
+		another := w == "wrong" || w == "your" || ownersBefore.Has(w) || strings.HasSuffix(w, "'s")
+		if another && !english.StopWords.Has(noun.Text) && ws[j].Stop == 0 {
+			return text[:ws[i].Start] + "my " + text[noun.Start:noun.End] + text[ws[i].End:], true
+		}
+	}
+	return "", false
+}
+
+// cleft reads "it's hazelnuts my son is allergic to, not walnuts", from "it", as "my son is allergic to hazelnuts, not
+// walnuts". The clause must end in a preposition or a verb of taste that lacks its object.
+func cleft(text string, ws english.Words, i int) (string, bool) {
+	object := i + 2
+	if ws.At(i) != "it" || ws.At(i+1) != "is" && ws.At(i+1) != "was" || !definiteAt(ws, object) {
+		return "", false
+	}
+	for k := object + 1; k < min(len(ws), object+maxPairSubject); k++ {
+		if ws[k-1].Stop != 0 {
+			return "", false
+		}
+		if !speakerWords.Has(ws[k].Text) {
+			continue
+		}
+		end := lacking(ws, k)
+		if end == 0 {
+			return "", false
+		}
+		last := k - 1
+		if ws[last].Text == "that" && last > object {
+			last--
+		}
+		return reordered(text, ws, i, k, end, text[ws[object].Start:ws[last].End]), true
+	}
+	return "", false
+}
+
+// freeRelative reads "what I'm allergic to is lupin", from "what", as "I'm allergic to lupin".
+func freeRelative(text string, ws english.Words, i int) (string, bool) {
+	if ws.At(i) != "what" || !speakerWords.Has(ws.At(i+1)) {
+		return "", false
+	}
+	for end := i + 3; end+2 < len(ws) && end < i+maxOther; end++ {
+		if ws[end-1].Stop != 0 && ws[end-1].Stop != '\'' {
+			return "", false
+		}
+		if strands(ws[end].Text) && ws[end+1].Text == "is" && !english.Deictic.Has(ws[end+2].Text) {
+			said := text[ws[i+1].Start:ws[end].End] + " " + text[ws[end+2].Start:]
+			return begun(text[:ws[i].Start], said), true
+		}
+	}
+	return "", false
+}
+
+// fronted reads "The desk I raved about in winter I have come to loathe", from its first word, as "I have come to
+// loathe the desk I raved about in winter", and "Mushrooms I can't stand" as "I can't stand mushrooms".
+func fronted(text string, ws english.Words, i int) (string, bool) {
+	end := len(ws) - 1
+	if i > 0 || strings.HasSuffix(text, ":") || !english.Likings.Has(ws[end].Text) && !toleranceVerbs.Has(ws[end].Text) {
+		return "", false
+	}
+	inner, subject := 0, 0 // "I raved", "I have come"
+	for k := 1; k < end; k++ {
+		if ws[k].Text == "i" || ws[k].Text == "we" {
+			inner, subject = subject, k
+		}
+	}
+	switch first := ws[0].Text; {
+	case subject == 0:
+		return "", false
+	case inner > 0: // the object has a clause of its own, and only one
+		own := ws[inner+2 : max(subject, inner+2)]
+		if first != "the" && first != "my" || inner >= maxPairSubject || own.Any(english.Articles) ||
+			own.Any(english.Auxiliaries) || own.Any(tailJoints) || own.Has("or") || own.Has("that") {
+			return "", false
+		}
+	case !isPlural(first) || english.StopWords.Has(first) || generic.Has(first) || subject > 1 ||
+		!toleranceVerbs.Has(ws[end].Text) || !ws[subject:].Has("not"):
+		return "", false
+	}
+	object := uncapitalized(text[:ws[subject-1].End])
+	return capitalized(text[ws[subject].Start:ws[end].End]+" "+object) + text[ws[end].End:], true
+}
+
+// definiteAt reports whether the phrase at i names something: "hazelnuts", but not "a game", "something", "not".
+func definiteAt(ws english.Words, i int) bool {
+	w := ws.At(i)
+	return w != "" && w != "a" && w != "an" && (w == "the" || w == "my" || !english.StopWords.Has(w)) &&
+		!english.Evaluative.Has(w)
+}
+
+// lacking is the index of the last word of the clause at k if that word lacks its object, or else 0.
+func lacking(ws english.Words, k int) int {
+	end := k
+	for end+1 < len(ws) && (ws[end].Stop == 0 || ws[end].Stop == '\'') {
+		end++
+	}
+	if end < k+2 || !strands(ws[end].Text) && !english.Likings.Has(ws[end].Text) {
+		return 0
+	}
+	return end
+}
+
+// strands reports whether w is a preposition that may end a clause of which the object stands elsewhere.
+func strands(w string) bool {
+	return w == "to" || w == "of" || w == "from" || w == "with" || w == "at" || w == "on" || w == "into" || w == "for"
+}
+
+// reordered is text with the clause from k to end in place of the words from i on, and the object behind it.
+func reordered(text string, ws english.Words, i, k, end int, object string) string {
+	return begun(text[:ws[i].Start], text[ws[k].Start:ws[end].End]+" "+object+text[ws[end].End:])
+}
+
+// begun is what is said behind the words before it, with a capital where it begins the sentence.
+func begun(before, said string) string {
+	if strings.TrimSpace(before) == "" {
+		return capitalized(said)
+	}
+	return before + said
+}

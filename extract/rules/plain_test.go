@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"slices"
+	"testing"
+)
+
+// A sentence in another order of words is kept as the plain statement, and its quote is as it was said.
+func TestPlainStatements(t *testing.T) {
+	for said, want := range map[string]string{
+		"I gave you the wrong birthday, mine is on the 19th of July":       "My birthday is on the 19th of July",
+		"Her birthday is in May, mine is in July.":                         "My birthday is in July.",
+		"Actually, it's hazelnuts my partner is allergic to, not walnuts.": "Actually, my partner is allergic to hazelnuts, not walnuts.",
+		"What I'm allergic to is lupin, not sesame.":                       "I'm allergic to lupin, not sesame.",
+		"The desk I raved about in winter I have come to loathe.":          "I have come to loathe the desk I raved about in winter.",
+		"Mushrooms I can't stand.":                                         "I can't stand mushrooms.",
+	} {
+		if got := textsOf(t, said); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q gives %q, not %q", said, got, want)
+		}
+		for _, f := range factsOf(t, say(said)) {
+			if f.Quote != said {
+				t.Errorf("%q is quoted as %q", said, f.Quote)
+			}
+		}
+	}
+	keepsNone(t,
+		"It's a game my kids are into.", "The people I love and the places I hate.", "Things I can't stand:",
+		"Your coffee is good but mine is better.", "What he's allergic to is lupin", "Is it nuts my partner is allergic to?",
+	)
+}
+
+// What is told of somebody's own things and people at a time, by whatever verb, is kept.
+func TestOwnThingsAtATime(t *testing.T) {
+	keepsAll(t,
+		"My choir rehearses on Mondays at six o'clock, in the town hall.", "My train leaves at six every morning.",
+		"My birthday falls on the 9th May", "My best over 1500 free stands at 22:58", "My sister tests software.",
+		"My brother sells insurance.", "My new bike, a second-hand Koga, replaced the green one on Sunday.",
+		"My friend paints boats.", "My friend lives in Oslo.", "My oldest friend Ada lives in Oslo, over a bakery.",
+		"The choir rehearses on Mondays at six.", "The choir has switched from waltzes to tangos.",
+	)
+	keepsNone(t,
+		"My train photos from Monday.", "My weekend plans for Monday.", "My friend, I must say you are right.",
+		"My friend dared me to run.", "My friend was able to eat them all.", "The team has changed.",
+	)
+}
+
+// Duties, habits by verbs that no table has, seats and terms are of a life.
+func TestDutiesAndHabits(t *testing.T) {
+	keepsAll(t,
+		"I must submit my thesis on peat bogs by the end of May.", "I must see my dentist on Friday.",
+		"I must renew my passport by May.", "I must not eat gluten.",
+		"I buy a scratch card every Saturday at the kiosk.", "I fix boilers for a living.",
+		"I deliver mail for the post office.", "I sit on the parish council, drains mostly.",
+		"I serve on the school board.", "I'm on good terms with my ex.",
+	)
+	keepsNone(t,
+		"I must be tired today.", "I must have left my keys at home on Friday.", "I must admit it was my fault.",
+		"I pick lemon for fruit.", "I add salt.",
+	)
+}
+
+// The number or the name of a part of something of the speaker's, what is in a place of the speaker's, and what became
+// of somebody whom the speaker hears from are kept.
+func TestThingsOfTheSpeaker(t *testing.T) {
+	keepsAll(t,
+		"The code to my gym locker is 2940, the one by the sauna", "The name on my doorbell is Okafor.",
+		"There are six alpacas in my field.", "There are six hens in our garden.",
+		"A card arrived from Ada, who moved to Oslo in spring.",
+	)
+	if got := textsOf(t, "jonah is seven now"); !slices.Equal(got, []string{"Jonah is seven now"}) {
+		t.Errorf("the age of somebody whose name is written small gives %q", got)
+	}
+	keepsNone(t,
+		"The code for my script is 200 lines.", "The password for my gate is 2940.", "There are three ideas in my head.",
+		"There are 3 meetings in my calendar.", "A card arrived from Ada.", "dinner is seven now", "chapter is 7 now",
+	)
+}
+
+// Words behind an instruction say where it holds, or that it always does.
+func TestTrailingInstructions(t *testing.T) {
+	keepsAll(t,
+		"Answer me in a single sentence, whatever I ask.", "Write at length from today, with examples.",
+		"Address me as Miss Okafor in the letters you draft.",
+		"Just Ragna will do from here on, the long one is only for my passport.",
+	)
+	keepsNone(t, "call me when you have found the file I lost", "Ragna will do.", "That will do from now on.")
+}
