@@ -214,6 +214,7 @@ func naming(ws english.Words) topics {
 		return none
 	}
 	end := n // where the name ends: "in the letters you draft" says only where
+	// A name in small letters may have a preposition within it, and so the whole of it must be short.
 	for end < len(ws) && !(end > n && ws[n].Upper && english.Prepositions.Has(ws[end].Text)) {
 		end++
 	}

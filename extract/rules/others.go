@@ -187,6 +187,7 @@ func (c *clause) ofTheGroup() (topics, bool) {
 	}
 	switch w := c.at(i); {
 	case changes.Has(w):
+		// "The team has changed" says nothing: what it was and what it is must be said.
 		from := c.words[i:].Has("from") && c.words[i:].Has("to")
 		return details, from && c.content(i+1) > 1
 	case thirdVerb(w) && !english.Auxiliaries.Has(w):

@@ -20,6 +20,7 @@ func readPlain(text string) sentence {
 	if !ok {
 		return s
 	}
+	// A reading that needs another sentence, or gives nothing, is no better than the words as they were said.
 	p := read(plain)
 	if p.leans || p.topics == none && len(p.several) == 0 {
 		return s
@@ -30,6 +31,7 @@ func readPlain(text string) sentence {
 
 // plainly is text as a plain statement. It reports whether text says it in another way.
 func plainly(text string, ws english.Words) (string, bool) {
+	// Each form may begin with the sentence, or behind a mark: "Sorry, it's hazelnuts …".
 	for i := range ws {
 		if i > 0 && (ws[i-1].Stop == 0 || !joint(ws[i-1])) {
 			continue
@@ -50,6 +52,7 @@ func ownOne(text string, ws english.Words, i int) (string, bool) {
 	if ws.At(i) != "mine" || ws.At(i+1) != "is" && ws.At(i+1) != "are" {
 		return "", false
 	}
+	// The nearest noun counts, as the words in between are of it.
 	for j := i - 2; j >= 0; j-- {
 		w, noun := ws[j].Text, ws[j+1]
 		another := w == "wrong" || w == "your" || ownersBefore.Has(w) || strings.HasSuffix(w, "'s")
@@ -74,6 +77,7 @@ func cleft(text string, ws english.Words, i int) (string, bool) {
 		if !speakerWords.Has(ws[k].Text) {
 			continue
 		}
+		// A clause that has its object describes what was said before: "It's a dog my son walks it".
 		end := lacking(ws, k)
 		if end == 0 {
 			return "", false
@@ -130,6 +134,7 @@ func fronted(text string, ws english.Words, i int) (string, bool) {
 		!toleranceVerbs.Has(ws[end].Text) || !ws[subject:].Has("not"):
 		return "", false
 	}
+	// The mark at the end stays there.
 	object := uncapitalized(text[:ws[subject-1].End])
 	return capitalized(text[ws[subject].Start:ws[end].End]+" "+object) + text[ws[end].End:], true
 }

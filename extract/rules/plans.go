@@ -4,8 +4,9 @@ import "github.com/memoryd/memoryd/extract/english"
 
 // duty judges "have to …": kept where it is a date in somebody's life.
 func (c *clause) duty(i int) topics {
-	pending := i < len(c.words) && c.words[i:].Any(projects)                 // "I still have to pass the driving exam"
-	talk := english.TalkVerbs.Has(c.at(i)) && !(c.at(i) == "see" && c.timed) // "see my dentist on Friday"
+	pending := i < len(c.words) && c.words[i:].Any(projects) // "I still have to pass the driving exam"
+	// To see somebody on a day is an appointment.
+	talk := english.TalkVerbs.Has(c.at(i)) && !(c.at(i) == "see" && c.timed)
 	if c.task || talk || c.content(i) < 2 || !c.anchored(i) && !pending {
 		return none // "We gotta push ourselves"
 	}

@@ -40,8 +40,8 @@ func (c *clause) possession(i int) topics {
 	return none
 }
 
-// thirdPerson is the index of a verb that no table has behind a person or pet of the speaker's: "my daughter reacts to
-// walnuts"; 0 if there is none. The tables of verbs are of what people say of themselves, and others do more. A noun
+// thirdPerson is the index of a verb that no table has behind a person, pet or group of the speaker's, "my daughter
+// reacts to walnuts", or before a time behind a thing, "my train leaves at six"; 0 if there is none. The tables of verbs are of what people say of themselves, and others do more. A noun
 // in "-s" is no verb where another noun of the speaker's comes before it: "my cat photos".
 func (c *clause) thirdPerson(i int) int {
 	for j := i + 2; j < min(len(c.words), i+5); j++ {
@@ -52,6 +52,7 @@ func (c *clause) thirdPerson(i int) int {
 		named := before.Upper && j > i+2 && persons.Has(c.at(j-2)) // "my boyfriend Marek snores"
 		next, human := c.at(j+1), persons.Has(before.Text) && !pets.Has(before.Text)
 		switch {
+		// A thing does nothing by habit that its name does not say, so that a time must be told.
 		case !persons.Has(before.Text) && !named && !memberships.Has(before.Text):
 			if !isPlural(before.Text) && !english.StopWords.Has(before.Text) && !english.TaskWords.Has(w) && c.atTime(j+1) {
 				return j // "my course starts on Monday"
@@ -72,6 +73,7 @@ func (c *clause) atTime(i int) bool {
 	switch c.at(i) {
 	case "every", "each":
 		return true
+	// "From" and "in" are left out, as they go with nouns too: "my photos from Monday".
 	case "on", "at", "until", "around":
 	default:
 		return false

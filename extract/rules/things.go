@@ -83,6 +83,7 @@ func (c *clause) valueOf(own, i int) bool {
 	if i >= len(c.words) || generic.Has(noun) {
 		return false
 	}
+	// A number before a noun counts things: "200 lines".
 	number := english.StartsWithDigit(c.at(i)) && (c.at(i+1) == "" || c.words[i].Stop != 0)
 	if noun == "code" {
 		return number && !c.words[own:].Any(english.TaskWords)
@@ -330,6 +331,7 @@ func (c *clause) settled() (topics, bool) {
 // smallName reports whether the first word may be a name that is written small, in a clause without any capital:
 // "jonah is seven now". Things whose number people tell have names that the tables know.
 func (c *clause) smallName() bool {
+	// Who writes other words with capitals writes names so, too.
 	for i := range c.words {
 		if c.words[i].Upper {
 			return false
