@@ -58,7 +58,9 @@ var doingRules = table{
 		sits := p.word == "sit" || p.word == "serve"
 		return sits && p.next == "on" && !p.points(2) && p.nearNoun(p.i+2, memberships)
 	}},
-	{"I fix boilers for a living", as(personal | details), func(p *position) bool { return p.forLiving() && !p.points(1) }},
+	{"I fix boilers for a living", as(personal | details), func(p *position) bool {
+		return p.forLiving() && !p.points(1)
+	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".

@@ -112,7 +112,8 @@ func freeRelative(text string, ws english.Words, i int) (string, bool) {
 // loathe the desk I raved about in winter", and "Mushrooms I can't stand" as "I can't stand mushrooms".
 func fronted(text string, ws english.Words, i int) (string, bool) {
 	end := len(ws) - 1
-	if i > 0 || strings.HasSuffix(text, ":") || !english.Likings.Has(ws[end].Text) && !toleranceVerbs.Has(ws[end].Text) {
+	judges := english.Likings.Has(ws[end].Text) || toleranceVerbs.Has(ws[end].Text)
+	if i > 0 || strings.HasSuffix(text, ":") || !judges {
 		return "", false
 	}
 	inner, subject := 0, 0 // "I raved", "I have come"

@@ -41,8 +41,9 @@ func (c *clause) possession(i int) topics {
 }
 
 // thirdPerson is the index of a verb that no table has behind a person, pet or group of the speaker's, "my daughter
-// reacts to walnuts", or before a time behind a thing, "my train leaves at six"; 0 if there is none. The tables of verbs are of what people say of themselves, and others do more. A noun
-// in "-s" is no verb where another noun of the speaker's comes before it: "my cat photos".
+// reacts to walnuts", or before a time behind a thing, "my train leaves at six"; 0 if there is none. The tables of
+// verbs are of what people say of themselves, and others do more. A noun in "-s" is no verb where another noun of the
+// speaker's comes before it: "my cat photos".
 func (c *clause) thirdPerson(i int) int {
 	for j := i + 2; j < min(len(c.words), i+5); j++ {
 		w, before := c.at(j), c.words[j-1]
@@ -54,7 +55,8 @@ func (c *clause) thirdPerson(i int) int {
 		switch {
 		// A thing does nothing by habit that its name does not say, so that a time must be told.
 		case !persons.Has(before.Text) && !named && !memberships.Has(before.Text):
-			if !isPlural(before.Text) && !english.StopWords.Has(before.Text) && !english.TaskWords.Has(w) && c.atTime(j+1) {
+			noun := !isPlural(before.Text) && !english.StopWords.Has(before.Text)
+			if noun && !english.TaskWords.Has(w) && c.atTime(j+1) {
 				return j // "my course starts on Monday"
 			}
 		case human && next != "" && !english.StopWords.Has(next) && !finiteVerb(next) && c.words[j].Stop == 0:

@@ -319,7 +319,8 @@ func (c *clause) settled() (topics, bool) {
 		return none, false
 	}
 	if !c.words[0].Upper {
-		return personal, c.smallName() && smallNumbers.Has(c.at(2)) && (c.at(3) == "now" || c.at(3) == "years") && c.at(5) == ""
+		aged := smallNumbers.Has(c.at(2)) && (c.at(3) == "now" || c.at(3) == "years") && c.at(5) == ""
+		return personal, aged && c.smallName()
 	}
 	age, after := c.at(2), c.at(3)
 	bare := after == "" && c.words[0].Start == c.words[1].Start // "Leo's three", but not "Number is 3"
