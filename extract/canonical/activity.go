@@ -21,6 +21,8 @@ var (
 	activityLinks   = tables.Words("activity-links")
 	activityObjects = tables.Words("activity-objects")
 	activityTimes   = tables.Words("activity-times")
+	activityThings  = tables.Variants("activity-things")
+	choiceVerbs     = tables.Words("choice-verbs")
 	employed        = tables.Words("employed-verbs")
 	pleasures       = tables.Words("pleasures")
 	measureUnits    = tables.Words("measure-units")
@@ -88,7 +90,17 @@ func activityParts(ws english.Words) (out []english.Words) {
 			out = append(out, slices.Concat(ws[:ends[0]], ws[ends[i-1]:n]))
 		}
 	}
+	if ends[0] > 1 && saysSameAlone(ws) {
+		out = append(out, ws[:1])
+	}
 	return out
+}
+
+// saysSameAlone reports whether a verb means the same without its object: who smokes a pipe smokes, and who runs a
+// bakery does not run.
+func saysSameAlone(ws english.Words) bool {
+	what, _ := objectOf(ws[1:])
+	return slices.Contains(activityThings.For(ws[0].Text), lastWord(what))
 }
 
 // activityEnds are the lengths of the beginnings of ws that may be an activity by themselves, ws among them.

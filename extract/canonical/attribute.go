@@ -21,6 +21,7 @@ func (r reading) ok() bool { return r.value != "" }
 // their capitals, and its reduced words.
 type claim struct {
 	text     string
+	friend   string // the name of somebody that the fact says to be a friend or the like; see withoutAcquaintance
 	words    english.Words
 	changed  bool // the fact speaks of a change
 	begun    bool // the words before its first subject do: "these days"

@@ -37,13 +37,17 @@ type Claim struct {
 	Loose bool
 
 	scope string // the part of life that bounds the claim; see scopeOf
+	verb  string // of a habit that any verb tells; an end that has one is of that verb alone
+	// who tells apart those of one attribute: the name of a relation ("my brother Tom"), or the relation of a name.
+	who string
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
 // a time.
 func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
-	case c.Dated && !c.Until.After(said), !c.within(o):
+	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who),
+		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
 	case c.Attribute == o.Attribute && strings.HasSuffix(c.Attribute, "marital status") && o.Several && !c.Loose &&
 		!c.Several && !c.Ended && !o.Ended: // "my wife" tells of a marriage
@@ -58,6 +62,10 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	}
 	return c.changesValue(o)
 }
+
+// differs reports whether two facts tell of two people: "my brother Tom" and "my brother Simon", or "my friend Ben" and
+// "my cousin Ben".
+func differs(a, b string) bool { return a != "" && b != "" && a != b }
 
 // changesValue reports whether c gives the attribute of both another value than o, as one thing may have it.
 func (c *Claim) changesValue(o *Claim) bool {
@@ -177,7 +185,7 @@ func (f *Form) Excludes(o *Form) bool {
 func (f *Form) Repeats(o *Form) bool {
 	same := func(a Claim) bool {
 		return !a.ofActivity() && slices.ContainsFunc(o.Claims, func(b Claim) bool {
-			return a.Attribute == b.Attribute && a.Value == b.Value && a.Ended == b.Ended
+			return a.Attribute == b.Attribute && a.Value == b.Value && a.Ended == b.Ended && !differs(a.who, b.who)
 		})
 	}
 	return f.Text == o.Text || slices.ContainsFunc(f.Claims, same)

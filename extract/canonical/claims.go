@@ -21,7 +21,8 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		return nil, nil, false
 	}
 	said := english.Lex(text).WithoutFillers()
-	all, begun := prepared(withNames(text, apposed(said)))
+	named, friend, kind := withoutAcquaintance(withNames(text, apposed(joinedChange(said))))
+	all, begun := prepared(named)
 	words := reduce(all)
 	if len(words) < 2 || len(words) > english.MaxSentenceWords {
 		return nil, nil, false
@@ -35,7 +36,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	apart := paired > 0 && !mayPair(all[from:paired-2])
 	telling := 0
 	for _, s := range list {
-		c := &claim{text: text, words: s.words, changed: (begun || tellsChange(all)) && !besides(all)}
+		c := &claim{text: text, friend: friend, words: s.words, changed: (begun || tellsChange(all)) && !besides(all)}
 		found := c.read(all, s.several)
 		if len(found) == 0 && s.core < len(s.words) { // "my address is 9 High Street, on the first floor"
 			c.words = s.words[:s.core]
@@ -56,11 +57,14 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			list = list[:1]
 		}
 	}
-	c := &claim{text: text, changed: (begun || tellsChange(all)) && !besides(all), begun: begun, reach: reachOf(said)}
+	c := &claim{
+		text: text, friend: friend, changed: (begun || tellsChange(all)) && !besides(all), begun: begun,
+		reach: reachOf(said),
+	}
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims = withRank(withLastName(withFramed(claims, c.framed(all))), all)
+	claims = withRank(withLastName(withFramed(claims, withDenied(c.framed(all)))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(claims, all))
 	if len(list) == 1 && !c.reach.fleeting {
@@ -72,10 +76,69 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			themes[i].loose = themes[i].loose || bounds > 0 && !(bounds == 1 && themes[i].hasBound())
 		}
 	}
+	claims, themes = c.withOthers(claims, themes, all, kind)
+	return claims, themes, telling != 1 && several(list)
+}
+
+// withOthers adds what is said under another name or in other words: of a relation by the name, and of "the club I
+// support" by the verb. Kind is what the friend of c is.
+func (c *claim) withOthers(claims []Claim, themes []theme, all english.Words, kind string) ([]Claim, []theme) {
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}
-	return claims, themes, telling != 1 && several(list)
+	if c.friend != "" {
+		tellWho(claims, themes, c.friend, kind)
+	}
+	if own := ofRelative(c.text, all); own != "" {
+		again, _, _ := claimsOf(own)
+		claims = withFramed(claims, again)
+	}
+	return claims, themes
+}
+
+// ofRelative is "I support Cork City" for "the club I support is Cork City", as people tell later what they support in
+// that way; "" for any other fact. Of a verb such as "miss" the value says nothing that ends.
+func ofRelative(text string, all english.Words) string {
+	if first := all.At(0); first != "the" && first != "my" {
+		return ""
+	}
+	for i := 2; i+3 < min(len(all), maxOpening); i++ {
+		if all[i].Text != "i" {
+			continue
+		}
+		at := i + 1
+		if isBe(all[at].Text) {
+			at++
+		}
+		base := all[at].Text
+		if at > i+1 {
+			base = habitOfIng(base)
+		}
+		value := all[min(at+2, len(all)):]
+		for len(value) > 1 && (changeWords.Has(value[0].Text) || english.Articles.Has(value[0].Text)) {
+			value = value[1:]
+		}
+		if !habitVerbs.Has(base) && !choiceVerbs.Has(base) || all.At(at+1) != "is" || len(value) == 0 ||
+			!value[0].Upper || english.States.Has(value[0].Text) && len(value) == 1 && !languages.Has(value[0].Text) {
+			return ""
+		}
+		return text[all[i].Start:all[at].End] + " " + text[all[at+2].Start:]
+	}
+	return ""
+}
+
+// tellWho notes who somebody with a name is: a friend or the like.
+func tellWho(claims []Claim, themes []theme, name, kind string) {
+	for i := range claims {
+		if strings.HasPrefix(claims[i].Attribute, name+" ") {
+			claims[i].who = kind
+		}
+	}
+	for i := range themes {
+		if string(themes[i].owner) == name {
+			themes[i].who = kind
+		}
+	}
 }
 
 // apposed is ws with the words that tell who somebody is before the name: "my son Arlo is 11" of "Arlo, my son, is 11".
@@ -94,15 +157,17 @@ func apposed(ws english.Words) english.Words {
 
 // withName adds what is said of a relation whose name is told under that name, by which later facts may speak of them.
 func withName(claims []Claim, themes []theme, o owner, name string) ([]Claim, []theme) {
-	for _, cl := range claims {
+	for i, cl := range claims {
 		if rest, ok := strings.CutPrefix(cl.Attribute, string(o)+" "); ok {
-			cl.Attribute = name + " " + rest
+			claims[i].who = name
+			cl.Attribute, cl.who = name+" "+rest, string(o)
 			claims = append(claims, cl)
 		}
 	}
-	for _, t := range themes {
+	for i, t := range themes {
 		if t.owner == o {
-			t.owner = owner(name)
+			themes[i].who = name
+			t.owner, t.who = owner(name), string(o)
 			themes = append(themes, t)
 		}
 	}
@@ -130,7 +195,7 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	if len(c.words) < 2 || len(c.words) > maxClaimWords {
 		return nil
 	}
-	if name, side := Manner(c.words); name != "" {
+	if name, side := mannerOfFact(c.words); name != "" {
 		out := []Claim{{Attribute: name, Value: side}}
 		if name == "emojis" || name == formatManner {
 			out = append(out, c.instruction()...)
@@ -275,7 +340,7 @@ func (c *claim) usedTo(ws, predicate english.Words) []Claim {
 
 // claimsBefore are the claims of a statement that no longer holds, as ended.
 func (c *claim) claimsBefore(ws english.Words) (out []Claim) {
-	before := &claim{text: c.text, words: ws}
+	before := &claim{text: c.text, friend: c.friend, words: ws}
 	if r := before.statement(); r.ok() {
 		out = append(out, Claim{Attribute: r.attribute, Value: r.value})
 	}

@@ -348,7 +348,8 @@ func relationAt(ws english.Words) (owner, int) {
 // named is the person whose name begins ws, if a verb of a person follows: "Tom
 // works at Acme".
 func (c *claim) named(ws english.Words) string {
-	if len(ws) < 3 || ws[0].Stop != 0 || !ws[0].Upper || !personVerbs.Has(ws[1].Text) ||
+	if len(ws) < 3 || ws[0].Stop != 0 || !ws[0].Upper || !personVerbs.Has(ws[1].Text) &&
+		ws[0].Text != c.friend ||
 		inAny(ws[0].Text, english.StopWords, english.States, english.Deictic, cities, countries) {
 		return ""
 	}

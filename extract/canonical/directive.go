@@ -30,6 +30,7 @@ var directiveRules = []struct {
 		"I'd rather you called me Ann = form of address: ann"},
 	{[]string{"i", "would", "rather", "you", "addressed", "me", "as"}, (*claim).formOfAddress,
 		"I'd rather you addressed me as Ann = form of address: ann"},
+	{[]string{"i", "am"}, titledName, "I am Doctor Smith from now on = form of address: doctor smith"},
 	{[]string{"use"}, useName, "Use Ann from now on = form of address: ann"},
 	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
 	{[]string{"back", "to"}, languageAlone, "Back to English please = language of answers: english"},
@@ -65,6 +66,15 @@ func (c *claim) directive() reading {
 			}
 		}
 	}
+	// "Drop the Occitan and reply in Catalan": what is left is told first.
+	for i := 2; i+3 < len(ws) && mannerDenies.Has(ws[0].Text); i++ {
+		if ws[i].Text == "and" && answering.Has(ws[i+1].Text) {
+			return answerLanguage(c, ws[i+2:], standing)
+		}
+	}
+	if r := c.nameWillDo(ws, standing); r.ok() {
+		return r
+	}
 	return answerLength(ws)
 }
 
@@ -88,6 +98,9 @@ func answerLength(ws english.Words) reading {
 			value = "short"
 		case longAnswers.Has(w.Text):
 			value = "long"
+		}
+		if w.Text == "sentence" && (ws[i].Text == "single" || ws[i].Text == "one") && verb != "keep" {
+			return reading{"length of answers", "short"}
 		}
 		if value != "" && (i == 0 || inAny(ws[i].Text, answerParts, answerNouns, english.Articles, amountsOfDetail)) {
 			return reading{"length of answers", value}
@@ -144,6 +157,9 @@ func withoutChange(ws english.Words) english.Words {
 // formOfAddress reads "Ann". A word without a capital is a name only if the
 // directive lasts and the word has no other meaning ("Call me maybe").
 func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
+	if n := len(ws) - 2; n > 0 && ws[n:].StartWith("in", "full") {
+		ws = ws[:n]
+	}
 	if len(ws) == 0 || len(ws) > 3 || english.NotNames.Has(ws[0].Text) {
 		return reading{}
 	}
@@ -201,6 +217,23 @@ func languageAlone(c *claim, ws english.Words, standing bool) reading {
 		return answerLanguage(c, ws[1:], standing)
 	}
 	return answerLanguage(c, append(english.Words{{Text: "in"}}, ws...), standing)
+}
+
+// titledName reads "Doctor Okafor" behind "from now on I am": a title tells how somebody wants to be addressed.
+func titledName(c *claim, ws english.Words, standing bool) reading {
+	if !standing && !c.changed || len(ws) < 2 || !titles.Has(ws[0].Text) {
+		return reading{}
+	}
+	return c.formOfAddress(withoutChange(ws), standing)
+}
+
+// nameWillDo reads "Ragna" of "just Ragna will do from here on".
+func (c *claim) nameWillDo(ws english.Words, standing bool) reading {
+	n := len(ws) - 2
+	if !standing || n < 1 || !ws[n:].StartWith("will", "do") || inAny(ws[0].Text, cities, countries) {
+		return reading{}
+	}
+	return c.formOfAddress(ws[:n], false)
 }
 
 // A name in an order about one text, such as "use Elizabeth in the form", is no form of address.

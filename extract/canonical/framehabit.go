@@ -35,6 +35,9 @@ func (c *claim) habitual(v *verbPhrase, ws english.Words) []Claim {
 			habit := Claim{Attribute: v.owner.attribute("habit of " + name), Value: held, Ended: v.ended}
 			habit.Loose = !v.ended && !v.negated
 			habit.Narrow = !v.ended && !v.negated && narrows(rest[n:])
+			if habit.Loose {
+				habit.verb = plainVerb(v, verb)
+			}
 			out = append(out, habit)
 		}
 		if v.negated {
@@ -43,6 +46,35 @@ func (c *claim) habitual(v *verbPhrase, ws english.Words) []Claim {
 		return out
 	}
 	return nil
+}
+
+// plainVerb is one form of the verb of a habit for all owners: "study" of "studies".
+func plainVerb(v *verbPhrase, verb string) string {
+	if stem, ok := strings.CutSuffix(verb, "ies"); ok && v.owner != "" {
+		return stem + "y"
+	}
+	if v.owner != "" {
+		return strings.TrimSuffix(verb, "s")
+	}
+	return verb
+}
+
+// withDenied adds the ends of what a correction denies of a habit: "my daughter studies at Uppsala, not Lund" ends that
+// she studies at Lund University, and leaves that she often visits Lund.
+func withDenied(claims []Claim) []Claim {
+	for _, denied := range claims {
+		value, ok := strings.CutPrefix(denied.Attribute, valueAttribute)
+		if !ok || !denied.Ended {
+			continue
+		}
+		for _, told := range claims {
+			if o, _, ok := strings.Cut(told.Attribute, "habit of "); ok && told.verb != "" {
+				told.Attribute, told.Ended, told.Loose, told.Narrow = o+"habit of "+value, true, false, false
+				claims = append(claims, told)
+			}
+		}
+	}
+	return claims
 }
 
 // boundsHabit reports whether the end of a habit is only one for a time: "I'm not drinking wine tonight".
@@ -120,5 +152,11 @@ func withFramed(found, framed []Claim) []Claim {
 			found[k].Changed = found[k].Changed || f.Changed
 		}
 	}
-	return found
+	// Who left one firm, or a place without a name, may have a post at another one.
+	firm := slices.ContainsFunc(found, func(c Claim) bool {
+		return c.Value != "" && strings.HasSuffix(c.Attribute, "employer")
+	})
+	return slices.DeleteFunc(found, func(c Claim) bool {
+		return firm && c.Ended && strings.HasSuffix(c.Attribute, postAttribute)
+	})
 }

@@ -46,6 +46,8 @@ var (
 	fixed         = frameTables.Words("fixed")
 	oneAhead      = frameTables.Words("one-ahead")
 	children      = frameTables.Words("children")
+	unborn        = frameTables.Words("unborn")
+	births        = frameTables.Words("births")
 )
 
 // slots are the values that a match of a frame has read, by the name of the slot. A thing
@@ -168,6 +170,11 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 	switch name {
 	case "number":
+		unit := ws[1:]
+		if rest.At(0) == "of" || unit.Any(modifierStarts) || unit.Any(english.Prepositions) ||
+			unit.Any(english.Articles) {
+			return "" // "3 goats behind the house", "3 boxes of books"
+		}
 		return numberOf(ws)
 	case "noun", "year", "grade", "color", "shift", "shifts":
 		return c.wordSlot(name, ws, rest)
@@ -257,7 +264,8 @@ func productOf(ws english.Words) string {
 
 // goesOn reports whether the noun phrase ws goes on in rest.
 func goesOn(ws, rest english.Words) bool {
-	return len(rest) > 0 && ws[len(ws)-1].Stop == 0 && !ends(rest[0])
+	daily := english.Articles.Has(rest.At(0)) && english.Periods.Has(rest.At(1)) // "50 mg of sertraline a day"
+	return len(rest) > 0 && ws[len(ws)-1].Stop == 0 && !ends(rest[0]) && !daily
 }
 
 // one is a list of a value, empty for none.

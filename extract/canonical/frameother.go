@@ -83,3 +83,23 @@ func (f *frame) partsForAWhile(rest english.Words) bool {
 	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) && !namesSpan(rest) &&
 		!english.DateWords.Has(next) && !english.StartsWithDigit(next) && next != "good"
 }
+
+// ofOthersAlone reports whether a frame tells nothing of the speaker with this verb and subject: "the landlord sold his
+// car", or "I reached 40 on the leaderboard", while of somebody else it is mostly the age.
+func (v *verbPhrase) ofOthersAlone(f *frame, lemma string) bool {
+	return v.other && !f.ofMine() || lemma == "reach" && v.owner == ""
+}
+
+// singleName is the attribute of a thing of which people have one, if another number or day of it is told: "the
+// landlord raised the rent", "the midwife changed the due date". A due date without a word of a birth may be a
+// library's.
+func (c *claim) singleName(before, thing string) string {
+	single := singles[thing]
+	switch {
+	case before == "dose of " && single.kind == "number":
+		return single.attribute
+	case before == "date of " && thing == "due date" && c.fact.Any(births):
+		return dueDate
+	}
+	return ""
+}

@@ -227,7 +227,7 @@ func (v *verbPhrase) allows(f *frame, lemma string, form inflection) bool {
 	if v.noun {
 		return true
 	}
-	if v.other && !f.ofMine() {
+	if v.ofOthersAlone(f, lemma) {
 		return false
 	}
 	// "We work at Acme" may be said of the company by one of those who work there.
@@ -408,8 +408,8 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 				if f.ended && after != "" {
 					claim.Value = "" // "we renamed the dog"
 				}
-				if single, ok := singles[thing]; ok && before == "dose of " && single.kind == "number" {
-					claim.Attribute = v.owner.attribute(single.attribute) // "the landlord raised the rent"
+				if name := c.singleName(before, thing); name != "" {
+					claim.Attribute = v.owner.attribute(name)
 				}
 				if value := slices.Concat(s["number"], s["date"], s["name"]); len(value) > 0 {
 					claim.Value, claim.Several, claim.Changed = value[0], f.several, f.event
@@ -432,6 +432,9 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	}
 	if name == "home" && inAny(value, countries, longCountries) {
 		name = "home country"
+	}
+	if f.ended && name == "employer" {
+		return jobLost(v.owner, value)
 	}
 	siblings := f.bornAgain(v.owner)
 	return []Claim{{

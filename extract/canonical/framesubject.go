@@ -106,7 +106,7 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 	if len(ws) > 2 && ws[0].Upper && ws[0].Stop == 0 && inflections[word] == nil && c.properName(ws[:1]) != "" &&
 		!inAny(word, english.StopWords, cities, countries) &&
 		// Any first word has a capital, so that it must be a known name there.
-		(!first || givenNames.Has(word) || personVerbs.Has(ws[1].Text)) &&
+		(!first || word == c.friend || givenNames.Has(word) || personVerbs.Has(ws[1].Text)) &&
 		(inflections[ws[1].Text] != nil || ladder.Has(ws[1].Text)) {
 		return owner(word), ws[1:], true
 	}

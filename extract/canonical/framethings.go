@@ -116,6 +116,9 @@ func (c *claim) appointed(ws english.Words) []Claim {
 		}
 		for m := min(len(timed), maxSlotWords); m > 0; m-- {
 			if date := dateOf(timed[:m], timed[m:]); date != "" {
+				if unborn.Has(lastWord(name)) && rest.Has("due") {
+					return []Claim{{Attribute: dueDate, Value: date, Several: true, Changed: changed}}
+				}
 				return []Claim{{Attribute: "date of " + name, Value: date, Several: true, Changed: changed}}
 			}
 		}
@@ -133,6 +136,9 @@ func (c *claim) appointed(ws english.Words) []Claim {
 	}
 	return nil
 }
+
+// dueDate is the attribute of the day on which a child is due.
+const dueDate = "one due date"
 
 // doubted reports whether a word of ws makes it uncertain. Beside a number "may" is the month.
 func doubted(ws english.Words) bool {

@@ -9,11 +9,9 @@ import (
 func (c *claim) leaving(o owner, ws english.Words) []Claim {
 	switch {
 	case dismissed.Match(ws, 0) > 0:
-		return []Claim{{Attribute: o.attribute("employer"), Value: c.dismissedFrom(ws), Ended: true}}
+		return jobLost(o, c.dismissedFrom(ws))
 	case retired.Match(ws, 0) > 0 && !c.retiredFromPastime():
-		return []Claim{
-			{Attribute: o.attribute("employer"), Ended: true}, {Attribute: o.attribute("occupation"), Ended: true},
-		}
+		return append(jobLost(o, ""), Claim{Attribute: o.attribute("occupation"), Ended: true})
 	case c.freshJob(ws):
 		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
 	case separated.Match(ws, 0) > 0:
@@ -83,7 +81,7 @@ func (c *claim) leftBy(ws english.Words) []Claim {
 		}
 		if n := dismissing.Match(ws, i); n > 0 && i > 0 && i < 4 && !ws[:i].Any(negations) &&
 			(i+n == len(ws) || ws[i+n-1].Stop != 0 || afterDismissal.Has(ws[i+n].Text)) {
-			return []Claim{{Attribute: "employer", Ended: true}}
+			return jobLost("", "")
 		}
 		if ws[i:].StartWith("my", "last", "day", "at") && ws[:i].Any(pastBe) && i+4 < len(ws) {
 			if company := c.company(ws[i+4:]); company != "" {
@@ -130,7 +128,10 @@ func (c *claim) leftEmployer(o owner, ws english.Words) []Claim {
 			return nil
 		}
 	}
-	return []Claim{{Attribute: o.attribute("employer"), Value: value, Ended: true}}
+	if !own || rest[1].Text != "job" { // "my position on the board"
+		return []Claim{{Attribute: o.attribute("employer"), Value: value, Ended: true}}
+	}
+	return jobLost(o, value)
 }
 
 // separation reads "broke up with Tom", "got divorced last year" and "am single

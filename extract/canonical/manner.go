@@ -41,8 +41,18 @@ const formatManner = "format of answers"
 const maxManner = 16
 
 // Manner reads an instruction that sets a manner of all answers, and gives its name and the side; "" if ws is none.
-func Manner(ws english.Words) (name, side string) {
-	lasting := lasts(ws)
+func Manner(ws english.Words) (name, side string) { return mannerOf(ws, lasts(ws)) }
+
+// mannerOfFact is Manner of a fact: what is kept of "please answer me in bullet points" is about all answers.
+func mannerOfFact(ws english.Words) (name, side string) {
+	asks, _ := withoutRequest(ws)
+	verb := asks.At(0)
+	me := asks.At(1) == "me" || asks.At(1) == "to" && asks.At(2) == "me"
+	return mannerOf(ws, lasts(ws) || me && (verb == "answer" || verb == "reply" || verb == "respond"))
+}
+
+// mannerOf is Manner of an instruction that says, with lasting, to be about more than one text.
+func mannerOf(ws english.Words, lasting bool) (name, side string) {
 	ws, standing := withoutRequest(ws)
 	if name, side = mannerAllowed(ws); name != "" {
 		return name, side
@@ -105,8 +115,8 @@ func ofOneTask(ws english.Words) bool {
 			continue
 		}
 		noun := singular(ws.At(i + 2))
-		if ws[i].Text == "with" && mannerSides.Of(ws.At(i+2)) != "" {
-			continue // "stop with the lists"
+		if ws[i].Text == "with" && mannerSides.Of(ws.At(i+2)) != "" || noun == "single" && ws.At(i+3) == "sentence" {
+			continue // "stop with the lists", "answer in a single sentence"
 		}
 		if !answerNouns.Has(noun) && !answerTimes.Has(noun) && !answerNouns.Has(singular(ws.At(i+3))) {
 			return true

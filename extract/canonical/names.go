@@ -18,7 +18,7 @@ func withNames(text string, ws english.Words) english.Words {
 	for i := range ws {
 		w := ws[i].Text
 		if givenNames.Has(w) || companies.Has(w) || cities.Has(w) || countries.Has(w) ||
-			beforeNames.Match(ws, i-2) == 2 && mayBeName(w) || beforeNames.Match(ws, i-3) == 3 && mayBeName(w) {
+			(kinBefore(ws, i) || beforeNames.Match(ws, i-2) == 2 || beforeNames.Match(ws, i-3) == 3) && mayBeName(w) {
 			ws[i].Upper = true
 		}
 		if i > 0 && titles.Has(ws[i-1].Text) && ws[i-1].Stop == 0 && mayBeName(w) { // "dr patel"
@@ -26,6 +26,52 @@ func withNames(text string, ws english.Words) english.Words {
 		}
 	}
 	return ws
+}
+
+// kinBefore reports whether ws[i] stands between "my son" or the like and a verb, where people have names: "my son
+// jonah is six". A noun behind a pet is mostly its food or its bed.
+func kinBefore(ws english.Words, i int) bool {
+	if i < 2 || i+2 >= len(ws) || ws[i-2].Text != "my" || ws[i-1].Stop != 0 || ws[i].Stop != 0 {
+		return false
+	}
+	kin, next := ws[i-1].Text, ws[i+1].Text
+	return (relation(kin) != "" && !pets.Has(kin) || acquaintances.Has(kin)) && (isBe(next) || personVerbs.Has(next)) &&
+		ws[i].Text != "in"
+}
+
+// agedName is the name of somebody whose age a fact tells, without saying who they are: "Jonah is seven now". A price
+// or a degree has no word such as "now" behind it, and is told of a word that has a meaning.
+func agedName(ws english.Words) string {
+	if len(ws) < 4 || ws[0].Stop != 0 || !isBe(ws[1].Text) || years(ws[2:3]) == "" || !mayBeName(ws[0].Text) ||
+		singles[ws[0].Text].attribute != "" || !changeWords.Has(ws[3].Text) && !ageTails.Has(ws[3:].String()) {
+		return ""
+	}
+	return ws[0].Text
+}
+
+// withoutAcquaintance is ws with the name alone of a subject such as "my friend Lotte", the name and what they are.
+// People have many friends, cousins and neighbors, so that the relation does not tell which one it is.
+func withoutAcquaintance(ws english.Words) (rest english.Words, name, kind string) {
+	if name := agedName(ws); name != "" {
+		ws[0].Upper = true
+		return ws, name, ""
+	}
+	at := 1
+	for at < 3 && (relationAdjectives.Has(ws.At(at)) || friendAdjectives.Has(ws.At(at))) {
+		at++
+	}
+	if first := ws.At(0); first != "my" && first != "our" || !acquaintances.Has(ws.At(at)) || len(ws) < at+4 {
+		return ws, "", ""
+	}
+	who := ws[at+1]
+	verb := ws[at+2].Text
+	tells := isBe(verb) || pastBe.Has(verb) || personVerbs.Has(verb) || english.Auxiliaries.Has(verb) ||
+		english.Past(verb) || inflections[verb] != nil || ladder.Has(verb)
+	if !who.Upper || who.Stop != 0 || ws[at].Stop != 0 || !tells || strings.HasSuffix(who.Text, "'s") ||
+		inAny(who.Text, english.StopWords, english.DateWords) {
+		return ws, "", ""
+	}
+	return ws[at+1:], who.Text, ws[at].Text
 }
 
 // hasCapitals reports whether a word of text other than "I" and the first begins with a capital.

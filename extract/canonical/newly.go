@@ -29,6 +29,7 @@ var (
 	dayBounds     = frameTables.Words("day-bounds")
 	visitors      = frameTables.Words("visitors")
 	spentInAll    = frameTables.Words("spent-in-all")
+	parents       = frameTables.Words("parents")
 	countLeads    = frameTables.Words("count-leads")
 	lessThanAsked = frameTables.Words("less-than-asked")
 )
@@ -44,6 +45,7 @@ func (c *claim) newly(all english.Words) (out []Claim) {
 		out = append(out, c.birthdayPassed(all)...)
 		out = append(out, c.bestRun(all)...)
 		out = append(out, countAfter(all)...)
+		out = append(out, parentOf(all)...)
 		out = append(out, c.householdHas(all)...)
 		out = append(out, c.worksOnSite(all)...)
 	}
@@ -296,6 +298,26 @@ func countAfter(all english.Words) []Claim {
 			return nil
 		}
 		return []Claim{{Attribute: "count " + countName(noun), Value: all[k].Text, Changed: true}}
+	}
+	return nil
+}
+
+// parentOf reads "which makes me a mother of four": how many children the speaker has since.
+func parentOf(all english.Words) []Claim {
+	for i := 3; i+1 < len(all); i++ {
+		n := all[i+1]
+		if all[i].Text != "of" || !isNumber(n.Text) || !parents.Has(singular(all[i-1].Text)) {
+			continue
+		}
+		from := i - 2
+		if english.Articles.Has(all[from].Text) {
+			from--
+		}
+		told := from > 0 && (all[from].Text == "me" || all[from].Text == "us") &&
+			(all[from-1].Text == "makes" || all[from-1].Text == "made")
+		if rest := all[i+2:]; told && (n.Stop != 0 || onlyOf(rest, countsNow)) {
+			return []Claim{{Attribute: "count kid", Value: n.Text, Changed: true}}
+		}
 	}
 	return nil
 }

@@ -118,6 +118,24 @@ func withSpeakerLast(ws english.Words) english.Words {
 	return append(pair, out[n:]...)
 }
 
+// joinedChange is ws without the mark before what a change leaves: "I switched banks, from Rabobank to Bunq". Without
+// a verb of changing, "from" begins a remark of its own.
+func joinedChange(ws english.Words) english.Words {
+	for i := 1; i+3 < len(ws); i++ {
+		if ws[i].Stop != ',' || ws[i+1].Text != "from" || !ws[i+2:min(len(ws), i+3+maxOldValue)].Has("to") {
+			continue
+		}
+		for k := i; k >= 0 && (k == i || !stopsClause(ws[k].Stop)); k-- {
+			if resets(ws[k].Text) || movingOver.Has(ws[k].Text) {
+				ws = slices.Clone(ws)
+				ws[i].Stop = 0
+				return ws
+			}
+		}
+	}
+	return ws
+}
+
 // withMealLast is ws with a meal before the subject behind the clause: "I have porridge for breakfast" of "for
 // breakfast I have porridge".
 func withMealLast(ws english.Words) english.Words {

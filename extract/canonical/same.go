@@ -43,6 +43,9 @@ func (t *theme) same(o *theme, n, m *themeNoun) bool {
 	if named || n.these && m.one && !m.plural {
 		return false
 	}
+	if slices.Contains(t.ends, "part") && m.plural && !n.plural {
+		return false // "the boat" is one of two
+	}
 	parted := slices.Contains(t.ends, "part") && !n.subject && len(m.behindIt) == 0 && len(m.mods) == 0
 	back := slices.ContainsFunc(t.raw, backTo.Has)          // "gave the laptop back to Tom"
 	exchanged := slices.ContainsFunc(t.raw, exchanging.Has) // "replaced the Golf with a Skoda"

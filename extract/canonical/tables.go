@@ -79,6 +79,8 @@ var (
 	answers            = tables.Variants("answers")
 	modifierStarts     = tables.Words("modifier-starts")
 	boundingModifiers  = tables.Words("bounding-modifiers")
+	acquaintances      = tables.Words("acquaintances")
+	friendAdjectives   = tables.Words("friend-adjectives")
 	personVerbs        = tables.Words("person-verbs")
 	frontAdverbs       = tables.Words("front-adverbs")
 	endVerbs           = tables.Words("end-verbs")

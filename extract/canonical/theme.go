@@ -145,6 +145,7 @@ type theme struct {
 	sameVerb  bool
 	turned    bool
 	scope     string // see scopeOf
+	who       string // see Claim
 	acts      string // the stem of the activity that a claim of the fact is about; see withActivities
 }
 
@@ -172,7 +173,7 @@ type themeValue struct{ kind, text string }
 // endsTheme reports whether t, said later, takes the place of o. An end leaves nothing that something else may end,
 // except what somebody cannot stand.
 func (t *theme) endsTheme(o *theme) bool {
-	if t.loose || t.unreal || o.unreal || t.owner != o.owner || o.past || !t.covers(o) ||
+	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || o.past || !t.covers(o) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
 	}

@@ -156,8 +156,8 @@ func themeStem(w string) string {
 	if len(w) < 2 || ordinals.Of(w) != "" || english.StartsWithDigit(w) || strings.HasSuffix(w, "ly") ||
 		english.DateWords.Has(one) || english.Periods.Has(one) || inAny(w, themePlain, themeLight, english.StopWords,
 		english.WeakDateWords, english.Prepositions, english.Auxiliaries, english.Adverbs, ladder, relating,
-		themeSetters, particles, negations, makeBelieve) {
-		return ""
+		themeSetters, particles, negations, makeBelieve, called) {
+		return "" // "a boat called Marisol" is a boat
 	}
 	for _, form := range []string{w, one} {
 		if kind := themeKinds.Of(form); kind != "" {

@@ -38,12 +38,7 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 		return nil
 	}
 	ws = withoutArticle(ws[n:])
-	end := 0
-	for end < len(ws) && end < maxNounWords && !english.Prepositions.Has(ws[end].Text) &&
-		!modifierStarts.Has(ws[end].Text) && (end == 0 || ws[end-1].Stop == 0) {
-		end++
-	}
-	value := ""
+	end, value := tradeEnd(ws), ""
 	if end > 0 {
 		value = occupations.Of(ws[end-1].Text)
 	}
@@ -63,6 +58,66 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	return append(out, c.employedAt(o, ws[end:])...)
 }
 
+// tradeEnd is the number of words of the trade that ws begins with, without what follows it: 1 of "nurse at Acme".
+func tradeEnd(ws english.Words) (end int) {
+	for end < len(ws) && end < maxNounWords && !english.Prepositions.Has(ws[end].Text) &&
+		!modifierStarts.Has(ws[end].Text) && (end == 0 || ws[end-1].Stop == 0) {
+		end++
+	}
+	return end
+}
+
+// post reads "teller at Santander" behind "work as". A frame reads the occupation. What is done at some times alone, or
+// beside other work, ends no other employment: "I work as a DJ at Fabric on weekends".
+func (c *claim) post(o owner, ws english.Words) []Claim {
+	end := tradeEnd(ws)
+	if end == 0 || ws[:end].Any(english.Pronouns) || ws[:end].Any(negations) || ws[:end].Has("and") {
+		return nil
+	}
+	out := c.employedAt(o, ws[end:])
+	if !holdsPost(ws, end) {
+		for i := range out {
+			out[i].Several = true
+		}
+		return out
+	}
+	trade := occupations.Of(ws[end-1].Text)
+	if trade == "" {
+		trade = ws[:end].String()
+	}
+	return append(out, Claim{Attribute: o.attribute(postAttribute), Value: trade, Several: true, Loose: true})
+}
+
+// postAttribute is of a post that somebody is paid for. Who works "as a teller" has one, which a dismissal ends in
+// whatever words the work is told, and who "is a nurse" stays one.
+const postAttribute = "paid post"
+
+var (
+	ownWork   = tables.Words("own-work")
+	postVerbs = tables.Phrases("post-verbs")
+)
+
+// holdsPost reports whether ws, behind "work as", is one post with an employer: no work of one's own ("a freelance
+// translator"), and none beside another one or at some times alone. end is the number of words of the trade.
+func holdsPost(ws english.Words, end int) bool {
+	for i, w := range ws {
+		if inAny(w.Text, ownWork, sideJobs, bounds, boundingModifiers) || i >= end &&
+			english.DateWords.Has(singular(w.Text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// jobLost are the ends of what o has by an employment that is over; of a firm that is named, only the work there.
+func jobLost(o owner, firm string) []Claim {
+	out := []Claim{{Attribute: o.attribute("employer"), Value: firm, Ended: true}}
+	if firm == "" {
+		out = append(out, Claim{Attribute: o.attribute(postAttribute), Ended: true})
+	}
+	return out
+}
+
 // workingAt reads "have a position at Acme", "am employed by Acme" and "run a bakery".
 func (c *claim) workingAt(o owner, ws english.Words) []Claim {
 	if !o.isOne() {
@@ -70,6 +125,9 @@ func (c *claim) workingAt(o owner, ws english.Words) []Claim {
 	}
 	if n := workVerbs.Match(ws, 0); n > 0 {
 		return c.employedAt(o, ws[n:])
+	}
+	if n := postVerbs.Match(ws, 0); n > 0 {
+		return c.post(o, withoutArticle(ws[n:]))
 	}
 	if n := employedBy.Match(ws, 0); n > 0 {
 		return c.employedAt(o, append(english.Words{{Text: "at"}}, ws[n:]...))
