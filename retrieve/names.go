@@ -307,7 +307,7 @@ func statesName(m *memory.Memory, name string) bool {
 		return false
 	}
 	at := indexFold(m.Fact, name)
-	if at < 0 || asks(m.Fact) || strings.ContainsAny(m.Fact, "\"“«„") {
+	if at < 0 || !mayState(m.Fact, name) || asks(m.Fact) || strings.ContainsAny(m.Fact, "\"“«„") {
 		return false
 	}
 	words := plainWords(m.Fact)
@@ -338,6 +338,35 @@ func statesName(m *memory.Memory, name string) bool {
 			slices.Contains(strings.Fields(c.Value), name)
 	})
 }
+
+// mayState reports whether a text may be one that statesName is true of, from the words right before a name: few texts
+// have such words, and reading all those of a user for a name takes a third of a search.
+func mayState(text, name string) bool {
+	text = strings.ToLower(text)
+	for from := 0; ; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			break
+		}
+		before := strings.TrimRightFunc(text[:from+at], func(r rune) bool { return !isNameLetter(r) })
+		begin := strings.LastIndexFunc(before, func(r rune) bool { return !isNameLetter(r) }) + 1
+		if beforeName[strings.TrimLeftFunc(before[begin:], func(r rune) bool { return !isNameLetter(r) })] {
+			return true
+		}
+		from += at + len(name)
+	}
+	unspaced := func(phrase string) bool { return strings.Contains(text, phrase) }
+	return strings.Contains(text, "name") || slices.ContainsFunc(nameUnspaced, unspaced)
+}
+
+// beforeName are the words that stand right before a name where somebody says to have it.
+var beforeName = func() map[string]bool {
+	out := map[string]bool{"m": true, "am": true} // "I'm Ann"
+	for _, phrase := range namePhrases {
+		out[phrase[len(phrase)-1]] = true
+	}
+	return out
+}()
 
 // standsAsName reports whether a word behind a phrase may be a name: no time behind "me" ("Call me Monday"), no owner
 // ("They call me Bob's sister"), and with a capital in a text with capitals ("I go by bike" has none).
