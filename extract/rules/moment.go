@@ -7,7 +7,7 @@ import (
 )
 
 // People who talk with each other tell what they are at: "I just got home", "I'm having lunch". Such a statement is no
-// longer true an hour later, and nobody asks for it. Company, a name, a number or another day make an event of it.
+// longer true an hour later, and no question asks for it. Company, a name, a number or another day make an event of it.
 
 // maxAside bounds the words of a moment that say more than what everybody does: "some lunch at the taco spot".
 const maxAside = 3

@@ -2,7 +2,7 @@ package rules
 
 import "testing"
 
-// What everybody does each day is no fact while it goes on. Company, a name, a number or another day make one of it.
+// A doing of any day is no fact while it goes on. Company, a name, a number or another day make one of it.
 func TestPassingMoments(t *testing.T) {
 	keepsNone(t,
 		"I just got home and I'm tired", "I'm gonna grab some lunch at the taco spot", "I ate dinner not too long ago",
@@ -17,7 +17,7 @@ func TestPassingMoments(t *testing.T) {
 	)
 }
 
-// An opinion judges. What somebody only guesses to be so is none.
+// An opinion judges. A guess at what is so is none.
 func TestOpinions(t *testing.T) {
 	keepsNone(t,
 		"I think the tram will come in ten minutes", "I think mum's shop sells bread and milk on the corner",

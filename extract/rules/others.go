@@ -176,7 +176,7 @@ func (c *clause) ofTheHouse() (topics, bool) {
 }
 
 // ofTheGroup reads "The choir has switched from waltzes to tangos" and "The choir rehearses on Mondays": with "the",
-// people mean the group that they are in, where it is told what it does anew or again and again.
+// people mean the group that they are in, where it is told what it does, once more or again and again.
 func (c *clause) ofTheGroup() (topics, bool) {
 	if c.at(0) != "the" || !groups.Has(c.at(1)) || c.words[1].Stop != 0 || c.task || c.addressed(0) {
 		return none, false
