@@ -73,7 +73,7 @@ func TestThingsOfTheSpeaker(t *testing.T) {
 	}
 	keepsNone(t,
 		"The code for my script is 200 lines.", "The password for my gate is 2940.", "There are three ideas in my head.",
-		"There are 3 meetings in my calendar.", "A card arrived from Ada.", "dinner is seven now", "chapter is 7 now",
+		"There are 3 meetings in my calendar.", "A card arrived from Ada.",
 	)
 }
 
