@@ -39,23 +39,9 @@ func kinBefore(ws english.Words, i int) bool {
 		ws[i].Text != "in"
 }
 
-// agedName is the name of somebody whose age a fact tells, without saying who they are: "Jonah is seven now". A price
-// or a degree has no word such as "now" behind it, and is told of a word that has a meaning.
-func agedName(ws english.Words) string {
-	if len(ws) < 4 || ws[0].Stop != 0 || !isBe(ws[1].Text) || years(ws[2:3]) == "" || !mayBeName(ws[0].Text) ||
-		singles[ws[0].Text].attribute != "" || !changeWords.Has(ws[3].Text) && !ageTails.Has(ws[3:].String()) {
-		return ""
-	}
-	return ws[0].Text
-}
-
 // withoutAcquaintance is ws with the name alone of a subject such as "my friend Lotte", the name and what they are.
 // People have many friends, cousins and neighbors, so that the relation does not tell which one it is.
 func withoutAcquaintance(ws english.Words) (rest english.Words, name, kind string) {
-	if name := agedName(ws); name != "" {
-		ws[0].Upper = true
-		return ws, name, ""
-	}
 	at := 1
 	for at < 3 && (relationAdjectives.Has(ws.At(at)) || friendAdjectives.Has(ws.At(at))) {
 		at++

@@ -68,12 +68,9 @@ func TestThingsOfTheSpeaker(t *testing.T) {
 		"There are six alpacas in my field.", "There are six hens in our garden.",
 		"A card arrived from Ada, who moved to Oslo in spring.",
 	)
-	if got := textsOf(t, "jonah is seven now"); !slices.Equal(got, []string{"Jonah is seven now"}) {
-		t.Errorf("the age of somebody whose name is written small gives %q", got)
-	}
 	keepsNone(t,
 		"The code for my script is 200 lines.", "The password for my gate is 2940.", "There are three ideas in my head.",
-		"There are 3 meetings in my calendar.", "A card arrived from Ada.",
+		"There are 3 meetings in my calendar.", "A card arrived from Ada.", "dinner is seven now", "chapter is 7 now",
 	)
 }
 

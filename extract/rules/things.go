@@ -315,39 +315,14 @@ func (c *clause) onScales() (topics, bool) {
 
 // settled reads "Nantes is home now", "Leo's three": what a name is, in one word.
 func (c *clause) settled() (topics, bool) {
-	if c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
+	if !c.words[0].Upper || c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
 		return none, false
-	}
-	if !c.words[0].Upper {
-		aged := smallNumbers.Has(c.at(2)) && (c.at(3) == "now" || c.at(3) == "years") && c.at(5) == ""
-		return personal, aged && c.smallName()
 	}
 	age, after := c.at(2), c.at(3)
 	bare := after == "" && c.words[0].Start == c.words[1].Start // "Leo's three", but not "Number is 3"
 	aged := isCount(age) && (bare || after == "and" || after == "now" || after == "years" || after == "months" ||
 		after == "already" || after == "old") && !isOrdinal(age)
 	return personal, aged || age == "home" && (after == "now" || after == "")
-}
-
-// smallName reports whether the first word may be a name that is written small, in a clause without any capital:
-// "jonah is seven now". Things whose number people tell have names that the tables know.
-func (c *clause) smallName() bool {
-	// Who writes other words with capitals writes names so, too.
-	for i := range c.words {
-		if c.words[i].Upper {
-			return false
-		}
-	}
-	w := c.at(0)
-	for _, known := range []english.Set{
-		english.StopWords, english.TaskWords, english.OwnNouns, english.Periods, english.DateWords, english.Evaluative,
-		records, bareOwned, traits, appointments, noted, generic, dailyWords, leaning, plainNouns,
-	} {
-		if known.Has(w) {
-			return false
-		}
-	}
-	return len(w) > 2 && !strings.HasSuffix(w, "ing")
 }
 
 // died reads "Bruno died on Friday": of somebody known by name, whose death is not of history.
