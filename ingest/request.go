@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
@@ -119,10 +120,10 @@ func SessionOf(op *sessionstore.Operation) string {
 
 // byTrigger has a request take effect when the trigger says so: that of opts, else the
 // session's own, else the one of the app's configuration.
-func (s *Service) byTrigger(ctx context.Context, app string, opts RequestOptions, how *sessionstore.Append) {
+func byTrigger(config *appconfig.Config, opts RequestOptions, how *sessionstore.Append) {
 	how.Trigger, how.OwnTrigger, how.Flush = opts.Trigger, opts.Trigger != nil, opts.Flush
 	if opts.Trigger == nil && !opts.Flush {
-		rule := s.configs.Known(ctx, app).Triggers.Of()
+		rule := config.Triggers.Of()
 		how.Trigger = &rule
 	}
 }
@@ -136,8 +137,12 @@ func (s *Service) byTrigger(ctx context.Context, app string, opts RequestOptions
 func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
+	config, err := s.configs.Of(ctx, key.App)
+	if err != nil {
+		return nil, err
+	}
 	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(ctx, key.Scope)}
-	s.byTrigger(ctx, key.App, opts, &how)
+	byTrigger(config, opts, &how)
 	return s.request(ctx, key, s.InZone(ctx, key.App, events, opts.Zone), how)
 }
 
@@ -147,10 +152,14 @@ func (s *Service) Ingest(
 // memories, they wait for the next request; then the answer has no operation.
 func (s *Service) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (
 	sessionstore.Appended, error) {
-	if len(events) > 0 && s.configs.Known(ctx, key.App).Triggers.Appends {
+	config, err := s.configs.Of(ctx, key.App) // the last one that is known might have no trigger
+	if err != nil {
+		return sessionstore.Appended{}, err
+	}
+	if len(events) > 0 && config.Triggers.Appends {
 		var opts RequestOptions
 		how := sessionstore.Append{Request: opts.request(ctx, key.Scope)}
-		s.byTrigger(ctx, key.App, opts, &how)
+		byTrigger(config, opts, &how)
 		done, err := s.appendAndRequest(ctx, key, events, how)
 		if !errors.Is(err, memory.ErrExhausted) {
 			return done, err
