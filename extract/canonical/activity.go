@@ -211,7 +211,7 @@ func timeOfEnd(ws english.Words) (activity, when english.Words) {
 	for i := 1; i < len(ws); i++ {
 		next := ws.At(i + 1)
 		counts := english.StartsWithDigit(ws[i].Text) && i+2 < len(ws) && ws[len(ws)-1].Text == "ago"
-		day := english.StartsWithDigit(next) && monthNumbers.Of(ws.At(i+2)) != "" || // "on 1 March"
+		day := onDay(ws[i+1:]) || // "on 1 March"
 			ws[i].Text == "on" && (ws[i+1:].StartWith("new", "year's") || ws[i+1:].StartWith("my", "birthday"))
 		if counts || day || ws[i].Text == "last" || inAny(ws[i].Text, timeLeads, english.Prepositions) &&
 			(inAny(next, english.DateWords, seasons) || monthNumbers.Of(next) != "" || isYear(next)) {
@@ -219,6 +219,21 @@ func timeOfEnd(ws english.Words) (activity, when english.Words) {
 		}
 	}
 	return ws, nil
+}
+
+// onDay reports whether ws begins with a day of a month: "1 March", "the first of March".
+func onDay(ws english.Words) bool {
+	if ws.At(0) == "the" {
+		ws = ws[1:]
+	}
+	if !english.StartsWithDigit(ws.At(0)) && ordinals.Of(ws.At(0)) == "" {
+		return false
+	}
+	month := ws.At(1)
+	if month == "of" {
+		month = ws.At(2)
+	}
+	return monthNumbers.Of(month) != ""
 }
 
 // inPlainForm is a predicate in the present with its verb as "I" has it.

@@ -56,6 +56,9 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 		o.Narrow && !c.Ended && !c.Changed:
 		return false
 	case c.Ended:
+		if strings.HasSuffix(c.Attribute, "employer") && c.Value != "" && strings.HasSuffix(o.Value, " "+c.Value) {
+			return true // "quit the mine" and "work in the copper mine"
+		}
 		return c.Value == "" || c.Value == o.Value || o.Value != "" && strings.HasPrefix(o.Value, c.Value+" ")
 	case o.Ended:
 		return c.Value == o.Value // begun again
@@ -259,7 +262,9 @@ func (v *variant) dates(claims []Claim) []Claim {
 // namesMonth reports whether a time has a month, a season or a day of the week, and no
 // year: people leave out only that of the last one.
 func namesMonth(ws english.Words) bool {
-	return slices.ContainsFunc(ws, func(w english.Word) bool { return inAny(w.Text, english.DateWords, seasons) })
+	return slices.ContainsFunc(ws, func(w english.Word) bool {
+		return inAny(w.Text, english.DateWords, seasons) || monthNumbers.Of(w.Text) != ""
+	})
 }
 
 // endOfTime is the end of the last year, month or day in ws: "2023", "2023-03",

@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		return nil, nil, false
 	}
 	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
+	text = inLaws.ReplaceAllString(text, "${1}inlaw") // one word, as other relations are
 	if text = answer(text); text == "" {
 		return nil, nil, false
 	}
@@ -49,6 +51,9 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		if len(found) > 0 {
 			telling++
 		}
+	}
+	if r := (&claim{text: text}).afterDenial(words); r.ok() {
+		claims, telling = append(claims, Claim{Attribute: r.attribute, Value: r.value}), 1
 	}
 	if telling == 0 && len(list) > 0 && !isConditional(words) { // "write long, detailed answers"
 		rest, _ := withoutRequest(words)
@@ -126,6 +131,8 @@ func ofRelative(text string, all english.Words) string {
 	}
 	return ""
 }
+
+var inLaws = regexp.MustCompile(`(?i)\b(mother|father|sister|brother|son|daughter)[- ]in[- ]law\b`)
 
 // tellWho notes who somebody with a name is: a friend or the like.
 func tellWho(claims []Claim, themes []theme, name, kind string) {
@@ -289,6 +296,8 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 		habits := c.habits(o, predicate)
 		out = append(append(out, habits...), ofKinds(habits)...)
 		out = append(out, c.having(o, predicate, changed)...)
+		out = append(out, c.rate(o, predicate)...)
+		out = append(out, c.citizenship(o, predicate)...)
 		out = append(out, c.trade(o, predicate, changed)...)
 		out = append(out, c.preference(o, predicate)...)
 	}

@@ -199,6 +199,9 @@ func lists(ws english.Words) bool {
 		return false
 	}
 	first := ws.At(0)
+	if w := ws.At(1); !joined && strings.HasSuffix(first, "s") && inAny(w, goesOnAbout) {
+		return false // "tastes like soap"
+	}
 	if english.Articles.Has(first) && len(ws) > 1 {
 		first = ws[1].Text
 		if first == "more" || strings.HasSuffix(first, "er") && !ws.Has("and") {

@@ -59,12 +59,8 @@ func (c *claim) directive() reading {
 			return c.formOfAddress(name, false)
 		}
 	}
-	for _, rule := range directiveRules {
-		if ws.StartWith(rule.begins...) {
-			if r := rule.read(c, ws[len(rule.begins):], standing); r.ok() {
-				return r
-			}
-		}
+	if r := c.ruled(ws, standing); r.ok() {
+		return r
 	}
 	// "Drop the Occitan and reply in Catalan": what is left is told first.
 	for i := 2; i+3 < len(ws) && mannerDenies.Has(ws[0].Text); i++ {
@@ -76,6 +72,33 @@ func (c *claim) directive() reading {
 		return r
 	}
 	return answerLength(ws)
+}
+
+// ruled reads an instruction by the first rule that knows it.
+func (c *claim) ruled(ws english.Words, standing bool) reading {
+	for _, rule := range directiveRules {
+		if ws.StartWith(rule.begins...) {
+			if r := rule.read(c, ws[len(rule.begins):], standing); r.ok() {
+				return r
+			}
+		}
+	}
+	return reading{}
+}
+
+// afterDenial reads what stands behind an instruction that denies: "Don't call me Bob, call me Robert".
+func (c *claim) afterDenial(ws english.Words) reading {
+	for i := 3; i+2 < len(ws) && (ws[0].Text == "never" || ws[0].Text == "stop" || ws.StartWith("do", "not")); i++ {
+		if !stopsClause(ws[i-1].Stop) {
+			continue
+		}
+		for i+1 < len(ws) && (links.Has(ws[i].Text) || ws[i].Text == "just" || ws[i].Text == "instead") {
+			i++
+		}
+		asks, _ := withoutRequest(ws[i:])
+		return c.ruled(asks, true)
+	}
+	return reading{}
 }
 
 // answerLength reads "Keep your answers short", "Answer in full detail" and "Be
@@ -99,7 +122,8 @@ func answerLength(ws english.Words) reading {
 		case longAnswers.Has(w.Text):
 			value = "long"
 		}
-		if w.Text == "sentence" && (ws[i].Text == "single" || ws[i].Text == "one") && verb != "keep" {
+		each := ws.Has("every") || ws.Has("each") || ws.Has("all") // "keep it to one sentence" is about one answer
+		if w.Text == "sentence" && (ws[i].Text == "single" || ws[i].Text == "one") && (verb != "keep" || each) {
 			return reading{"length of answers", "short"}
 		}
 		if value != "" && (i == 0 || inAny(ws[i].Text, answerParts, answerNouns, english.Articles, amountsOfDetail)) {
@@ -159,6 +183,11 @@ func withoutChange(ws english.Words) english.Words {
 func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
 	if n := len(ws) - 2; n > 0 && ws[n:].StartWith("in", "full") {
 		ws = ws[:n]
+	}
+	for i := 1; i+1 < len(ws); i++ {
+		if w := ws[i].Text; w == "rather" || w == "instead" || w == "not" {
+			ws = ws[:i] // "Jin rather than Benny"
+		}
 	}
 	if len(ws) == 0 || len(ws) > 3 || english.NotNames.Has(ws[0].Text) {
 		return reading{}

@@ -106,6 +106,31 @@ func (c *claim) amount(v *verbPhrase, ws english.Words) []Claim {
 	return nil
 }
 
+// rate reads how many of a thing somebody has in a time: "drink 3 coffees a day", "cut back to one coffee a day".
+func (c *claim) rate(o owner, ws english.Words) []Claim {
+	for i := 1; i+3 < len(ws) && i < maxRoutine; i++ {
+		n := ws[i].Text
+		if n == "one" {
+			n = "1"
+		}
+		per := ws[i+2].Text
+		if !isNumber(n) || per != "a" && per != "per" && per != "each" && per != "every" ||
+			!english.Periods.Has(ws[i+3].Text) && ws[i+3].Text != "day" ||
+			inAny(ws[i+1].Text, english.StopWords, english.Periods) {
+			continue
+		}
+		changed := i > 1 && ws[i-1].Text == "to" && rateWays.Has(ws[i-2].Text)
+		if ws[:i].Any(negations) || ws[:i].Any(uncertain) || english.Past(ws[0].Text) && !changed {
+			return nil
+		}
+		return []Claim{{
+			Attribute: o.attribute("rate " + singular(ws[i+1].Text) + " " + ws[i+3].Text), Value: n,
+			Several: true, Changed: changed || c.changed,
+		}}
+	}
+	return nil
+}
+
 // tellsHabit reports whether w may be the verb of a habit. A word that is no verb may stand
 // in its place: a name, an adjective, an adverb.
 func (c *claim) tellsHabit(v *verbPhrase, w english.Word) bool {

@@ -72,7 +72,7 @@ func (f *frame) takesName() bool {
 // bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
 // my job" does.
 func (c *claim) bindsTo(rest english.Words) bool {
-	return bindsStatus.Has(rest.At(0)) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
+	return bindsStatus.Has(rest.At(0)) && !beginsDate(rest) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
 		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
 }
 
@@ -80,7 +80,8 @@ func (c *claim) bindsTo(rest english.Words) bool {
 // split up at the museum".
 func (f *frame) partsForAWhile(rest english.Words) bool {
 	next := rest.At(1)
-	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) && !namesSpan(rest) &&
+	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) &&
+		!namesSpan(rest) && !beginsDate(rest) &&
 		!english.DateWords.Has(next) && !english.StartsWithDigit(next) && next != "good"
 }
 
@@ -103,3 +104,38 @@ func (c *claim) singleName(before, thing string) string {
 	}
 	return ""
 }
+
+// beginsDate reports whether ws begins with a date behind "in" or "on": "in May", "on the 9th".
+func beginsDate(ws english.Words) bool {
+	if w := ws.At(0); w != "in" && w != "on" || len(ws) < 2 {
+		return false
+	}
+	if ws = ws[1:]; ws[0].Text == "the" && len(ws) > 1 {
+		ws = ws[1:]
+	}
+	w := ws[0].Text
+	return inAny(w, english.DateWords, seasons) || monthNumbers.Of(w) != "" || isYear(w) || dayOfMonth(w) != ""
+}
+
+// hasBought reports whether "have" is no verb of its own in a frame of a home: "have bought a flat in Rome" does not
+// say "have a flat in Rome".
+func (f *frame) hasBought(lemma, next string) bool {
+	return f.attribute == "home" && lemma == "have" && next != "got" && english.Past(next)
+}
+
+// buys reports whether a frame takes the place of what somebody bought for their home.
+func (f *frame) buys() bool {
+	return f.event && f.attribute == "home" && slices.Contains(f.tokens[0].words, "buy")
+}
+
+// ownerOf is whose attribute a frame tells of. A doctor sets the dose of the speaker: "my doctor put the sertraline up
+// to 75 mg".
+func (f *frame) ownerOf(v *verbPhrase) owner {
+	if strings.HasPrefix(f.attribute, "dose of ") && officials.Has(string(v.owner)) {
+		return ""
+	}
+	return v.owner
+}
+
+// tellsOne reports whether a frame tells that one of several is left: "down to one car".
+func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" && before == "count " }

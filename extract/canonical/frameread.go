@@ -169,7 +169,7 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 	hasSpecial := false
 	for lemma, form := range inflections[ws[i].Text] {
 		for _, f := range frames[lemma] {
-			if !v.allows(f, lemma, form) || v.atTimes && f.tellsNow() {
+			if !v.allows(f, lemma, form) || v.atTimes && f.tellsNow() || f.hasBought(lemma, ws.At(i+1)) {
 				continue
 			}
 			s, n, ok := c.match(f.tokens, ws[i:])
@@ -202,6 +202,9 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 // unchange takes back that the claims of a state tell of a change, if more than a time follows: "these days I carry a
 // Nokia on hikes". "Driving buses for the city" is still one's work.
 func (v *verbPhrase) unchange(f *frame, claims []Claim, rest english.Words) {
+	if strings.HasPrefix(f.attribute, "commute") && routes.Has(rest.At(0)) {
+		return // "these days I cycle to work along the canal"
+	}
 	purpose := rest.At(0) == "of" && goesOnFor(rest[1:]) // "Chrome instead of Firefox for banking"
 	if !purpose && (f.event || !v.changed || onlyTime(rest) || f.attribute == "occupation" && rest.At(1) == "the") {
 		return
@@ -308,7 +311,7 @@ func (c *claim) goesOnBounded(v *verbPhrase, f *frame, rest english.Words) bool 
 		return true
 	}
 	if len(rest) > 0 && f.closed() && !(status && called.Has(rest[0].Text)) && !ends(rest[0]) && !c.capital(rest[0]) &&
-		!(namesSpan(rest) || len(rest) > 1 && namesSpan(rest[1:])) {
+		!(namesSpan(rest) || len(rest) > 1 && namesSpan(rest[1:]) || beginsDate(rest)) {
 		return true
 	}
 	return status && c.bindsTo(rest) || v.meets(f, rest) || f.partsForAWhile(rest) || v.boundedBy(f, rest)
@@ -323,6 +326,8 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 			return false
 		case later.Has(w.Text), w.Text == "as" && next == "well":
 			return true // it comes true later, or beside what held before
+		case f.buys() && (w.Text == "to" || w.Text == "as" || w.Text == "for" && !english.StartsWithDigit(next)):
+			return true // "bought a flat in Rome to rent out", which is no home
 		case f.event && (outings.Has(w.Text) || w.Text == "for" && forOthers(rest[i+1:])):
 			return true // "found a flat in Rome for my daughter"
 		case w.Text == "for" && (f.event || v.negated || v.ended) &&
@@ -402,7 +407,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 		names := s.things(slot)
 		for _, thing := range names {
 			for _, attribute := range attributesOfThing(before, thing, f.ended) {
-				claim := Claim{Attribute: v.owner.attribute(attribute + after), Ended: f.ended}
+				claim := Claim{Attribute: f.ownerOf(v).attribute(attribute + after), Ended: f.ended}
 				claim.Value, claim.Changed = f.valueOf(attribute), f.tellsOne(before)
 				claim.Loose = !f.event && before == "goal of "
 				if f.ended && after != "" {
@@ -443,9 +448,6 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended && !siblings,
 	}}
 }
-
-// tellsOne reports whether a frame tells that one of several is left: "down to one car".
-func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" && before == "count " }
 
 // things are the names of the thing in a slot.
 func (s slots) things(slot string) []string {

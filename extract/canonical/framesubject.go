@@ -95,10 +95,7 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 		if o == "" {
 			return c.possessedSubject(ws[1:])
 		}
-		rest := ws[1+n:]
-		if len(rest) > 2 && rest[0].Upper && !ladder.Has(rest[0].Text) && inflections[rest[0].Text] == nil {
-			rest = rest[1:] // "my daughter Freya is 6"
-		}
+		rest := c.behindPerson(ws[1+n:])
 		return o, rest, len(rest) > 0
 	case kin.Has(word):
 		return owner(relationOf(word)), ws[1:], len(ws) > 1
@@ -114,6 +111,18 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 		return "", nil, false
 	}
 	return "", ws, false
+}
+
+// behindPerson is ws without the place or the name that stands behind a relation: "my doctor in Bristol put me on
+// iron", "my daughter Freya is 6".
+func (c *claim) behindPerson(ws english.Words) english.Words {
+	if len(ws) > 3 && (ws[0].Text == "in" || ws[0].Text == "from") && c.capital(ws[1]) {
+		ws = ws[2:]
+	}
+	if len(ws) > 2 && ws[0].Upper && !ladder.Has(ws[0].Text) && inflections[ws[0].Text] == nil {
+		ws = ws[1:]
+	}
+	return ws
 }
 
 // relationOf is the one word for a relation.

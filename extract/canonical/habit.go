@@ -31,6 +31,8 @@ func (c *claim) habits(o owner, ws english.Words) []Claim {
 	case !isBe(verb):
 	case rest.At(0) == "on" && len(rest) == 2 && wholeObject(rest[1:]) != "":
 		return habitOf(o, "take", object(rest[1:])) // "I am on metformin"
+	case rest.At(0) == "on" && len(rest) > 3 && english.StartsWithDigit(rest[1].Text) && doseUnits.Has(rest[2].Text):
+		return c.habitWith(o, "take", rest[1:]) // "I am on 50 mg of sertraline a day"
 	default:
 		if verb = habitOfIng(rest.At(0)); verb == "" {
 			return nil
@@ -88,10 +90,7 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 			return Claim{Attribute: o.attribute("has allergy to " + what), Value: held}
 		}
 	}
-	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
-		only := len(withoutDaily(withoutChange(ws))) == n+1 // not "at 7 on weekends"
-		time := Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
-		time.Changed = c.changed && only
+	if time := c.routine(o, ws); time.Attribute != "" {
 		return time
 	}
 	for k := 3; k < min(len(ws), 7) && isBe(ws.At(0)) && ws.At(1) == "in"; k++ {
@@ -103,6 +102,50 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		return Claim{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}
 	}
 	return Claim{}
+}
+
+// routine reads "get up at 7" and "walk the dog at half past 6": the time of what o does each day.
+func (c *claim) routine(o owner, ws english.Words) Claim {
+	for n := 2; n < min(len(ws), maxRoutine) && !english.Past(ws[0].Text) && !isBe(ws[0].Text); n++ {
+		if ws[n-1].Text != "at" {
+			continue
+		}
+		value, k := clockTime(ws[n:])
+		if k == 0 || ws[:n].Any(negations) || ws[:n].Any(uncertain) {
+			break
+		}
+		only := len(withoutDaily(withoutChange(ws))) == n+k // not "at 7 on weekends"
+		return Claim{
+			Attribute: o.attribute("time " + ws[:n].String()), Value: value, Several: true, Changed: c.changed && only,
+		}
+	}
+	return Claim{}
+}
+
+// maxRoutine bounds the words of a routine before its time: "take the kids to school at".
+const maxRoutine = 8
+
+// clockTime reads the time of day that ws begins with, and gives the number of its words: "7", "7:30 am", "half past
+// 4", "noon".
+func clockTime(ws english.Words) (value string, n int) {
+	first, next := ws.At(0), ws.At(1)
+	switch {
+	case first == "noon" || first == "midnight":
+		return first, 1
+	case (first == "half" || first == "quarter") && (next == "past" || next == "to") && isNumber(ws.At(2)):
+		n = 3
+	case isNumber(first) && (next == "past" || next == "to") && isNumber(ws.At(2)):
+		n = 3
+	case english.StartsWithDigit(first):
+		n = 1
+	default:
+		return "", 0
+	}
+	value = ws[:n].String()
+	if half := ws.At(n); half == "am" || half == "pm" {
+		n++
+	}
+	return value, n
 }
 
 // withoutDaily is ws without "every day" at its end, and "now" before or behind it.

@@ -42,6 +42,15 @@ func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
 		return []Claim{{Attribute: "marital status", Value: "dating"}}
 	}
 	out := []Claim{has(o, what)}
+	for i := 1; i+1 < len(ws); i++ {
+		if !called.Has(ws[i].Text) || !pets.Has(lastWord(what)) {
+			continue
+		}
+		if name := c.firstName(ws[i+1 : i+2]); name != "" {
+			name := Claim{Attribute: o.attribute(lastWord(what) + " name"), Value: name, Several: true}
+			out = append(out, name)
+		}
+	}
 	if words := strings.Fields(what); len(words) == 2 && (describing.Has(words[0]) || c.upper(ws, words[0])) {
 		out = append(out, has(o, words[1])) // "a Honda motorbike" is a motorbike
 	}
@@ -51,6 +60,23 @@ func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
 // upper reports whether a word of ws is written with a capital.
 func (c *claim) upper(ws english.Words, text string) bool {
 	return slices.ContainsFunc(ws, func(w english.Word) bool { return w.Text == text && c.capital(w) })
+}
+
+// citizenship reads "hold Chilean citizenship", "am a Chilean citizen" and "gave up my Chilean passport". People may
+// have two.
+func (c *claim) citizenship(o owner, ws english.Words) []Claim {
+	ws = withoutAdverbs(ws)
+	ended := quitting.Match(ws, 0) > 0 || ws.At(0) == "renounced" || ws.At(0) == "lost"
+	if !ended && !isBe(ws.At(0)) && !citizenVerbs.Has(ws.At(0)) {
+		return nil
+	}
+	for i := 1; i+1 < min(len(ws), maxRoutine); i++ {
+		if citizenships.Has(ws[i+1].Text) && c.capital(ws[i]) && !english.Pronouns.Has(ws[i].Text) {
+			of := o.attribute("citizen " + ws[i].Text)
+			return []Claim{{Attribute: of, Value: held, Ended: ended, Several: !ended}}
+		}
+	}
+	return nil
 }
 
 // counted reads "3 cats" and "2 older brothers": how many of a kind o has. Of kinds of
@@ -112,6 +138,12 @@ func (c *claim) announced() (english.Words, bool) {
 func (c *claim) ages(o owner, ws english.Words) []Claim {
 	ws = withoutRecentTime(withoutAdverbs(ws))
 	verb := ws.At(0)
+	if first := c.words.At(0); twins.Has(c.words.At(1)) && (first == "the" || first == "my" || first == "our") {
+		o, ws = owner(c.words.At(1)), withoutRecentTime(withoutAdverbs(c.words[2:]))
+		if verb = ws.At(0); verb == "are" {
+			verb = "is"
+		}
+	}
 	if o == "" || o.isOne() || len(ws) < 2 || verb != "is" && verb != "turned" || !isNumber(ws[1].Text) ||
 		len(ws) > 2 && !ageTails.Has(ws[2:].String()) {
 		return nil

@@ -7,6 +7,9 @@ import (
 // leaving reads what ends without a successor: "left Google", "was laid off",
 // "broke up with Tom", "gave up coffee". The words have no adverbs at their front.
 func (c *claim) leaving(o owner, ws english.Words) []Claim {
+	if out := c.citizenship(o, ws); out != nil && out[0].Ended {
+		return out
+	}
 	switch {
 	case dismissed.Match(ws, 0) > 0:
 		return jobLost(o, c.dismissedFrom(ws))
@@ -123,6 +126,8 @@ func (c *claim) leftEmployer(o owner, ws english.Words) []Claim {
 	case own && len(rest) == 2, rest[0].Text == "the" && len(rest) == 2 && workplaces.Has(rest[1].Text):
 	case own && len(rest) > 3 && (rest[2].Text == "at" || rest[2].Text == "with"):
 		value = c.company(rest[3:])
+	case rest[0].Text == "the" && (ws.At(n-1) == "quit" || c.words.Has("quit")) && workNouns.Has(wholeObject(rest)):
+		value = wholeObject(rest) // "quit the mine"
 	default:
 		if value = c.company(rest); value == "" {
 			return nil

@@ -21,7 +21,8 @@ func withNames(text string, ws english.Words) english.Words {
 			(kinBefore(ws, i) || beforeNames.Match(ws, i-2) == 2 || beforeNames.Match(ws, i-3) == 3) && mayBeName(w) {
 			ws[i].Upper = true
 		}
-		if i > 0 && titles.Has(ws[i-1].Text) && ws[i-1].Stop == 0 && mayBeName(w) { // "dr patel"
+		if i > 0 && titles.Has(ws[i-1].Text) && ws[i-1].Stop == 0 && mayBeName(w) && inflections[w] == nil &&
+			!english.Past(w) { // "dr patel", but not "my doctor put"
 			ws[i-1].Upper, ws[i].Upper = true, true
 		}
 	}

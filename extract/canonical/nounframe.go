@@ -44,13 +44,14 @@ var (
 // one, and its value: "my new boss is Ann", "I switched dentists, and go to Dr Lee". The
 // clause is all[from:to]. With own, its subject is the speaker.
 func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
-	if all.Any(uncertainNouns) || all.Has("?") {
+	if all.Has("?") {
 		return nil
 	}
+	unsure := all.Any(uncertainNouns)
 	changed := c.changed || all.Has("new") || all.Has("again")
 	for i := from; i < to; i++ {
 		s, n := singleAt(all, i)
-		if n == 0 {
+		if n == 0 || unsure && !(s.kind == "name" && asideBehind(all, i+n)) {
 			continue
 		}
 		if claim, ok := c.single(all, i, n, s, changed, own); ok {
@@ -65,6 +66,20 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 		i += n - 1
 	}
 	return out
+}
+
+// asideBehind reports whether a name between commas stands at all[i], which nothing else in the fact makes uncertain:
+// "my new dentist, Dr. Lee, wants to see me".
+func asideBehind(all english.Words, i int) bool {
+	if i < 1 || i >= len(all) || all[i-1].Stop != ',' || !all[i].Upper {
+		return false
+	}
+	for k := i; k < min(len(all), i+maxNameWords); k++ {
+		if all[k].Stop == ',' {
+			return true
+		}
+	}
+	return false
 }
 
 // singleAt is the thing that is named at all[i], and the number of its words.
@@ -461,7 +476,7 @@ func timeOf(ws english.Words) string {
 			return ""
 		}
 	}
-	if last := ws.At(len(ws) - 1); !known || last == "and" || last == "to" || last == "at" || last == "on" {
+	if last := ws.At(len(ws) - 1); !known || last == "and" || english.Prepositions.Has(last) {
 		return ""
 	}
 	return ws.String()

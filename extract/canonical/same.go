@@ -143,6 +143,35 @@ func quotesSpeech(fact string) bool {
 	return len(all)-len(c.withoutQuotes(all)) > 2
 }
 
+// withoutReceiver is ws up to the person who has got what the speaker parted with: "sold the boat to a couple". A place
+// tells the thing apart: "sold my ticket to Rome".
+func (t *theme) withoutReceiver(ws english.Words) english.Words {
+	if !slices.Contains(t.ends, "part") || ws.Has("back") {
+		return ws
+	}
+	for i := t.target + 2; i+1 < len(ws); i++ {
+		next := ws[i+1].Text
+		if ws[i].Text == "to" && (inAny(next, english.Articles, possessives, givenNames) || next == "someone" ||
+			next == "somebody") {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// withoutCorrection is ws without what leads into it or says that it corrects something: "Actually, the appointment
+// is…".
+func withoutCorrection(ws english.Words) english.Words {
+	n := max(english.SkipLeads(ws), themeWrongs.Match(ws, 0))
+	if n > 0 && ws[n-1].Text == "my" {
+		n-- // "wrong, my niece"
+	}
+	if n+2 < len(ws) {
+		return ws[n:]
+	}
+	return ws
+}
+
 // byPerson reports whether the subject is somebody who does something, rather than a thing that it befalls: "the
 // plumber canceled". Only a death ends a person.
 func byPerson(subject, predicate english.Words) bool {

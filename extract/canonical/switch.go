@@ -66,6 +66,9 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 		return nil
 	}
 	rest := ws[verb+1:]
+	if isNumber(rest[0].Text) && rest.At(2) == "of" && servings.Has(singular(rest.At(1))) && len(rest) > 3 {
+		rest = rest[3:] // "3 spoons of sugar"
+	}
 	for n := min(len(rest), maxSlotWords); n > 0; n-- {
 		if !english.Articles.Has(rest[0].Text) && !possessives.Has(rest[0].Text) && c.namesChoice(rest[:n], rest[n:]) {
 			return c.choice(rest[:n], ws[verb+1+n:])
@@ -234,7 +237,7 @@ func (c *claim) leftFor(ws, before english.Words) []Claim {
 			to, rest := ws[k+1:k+1+n], ws[k+1+n:]
 			// "I left Monzo for lunch" names nothing that takes its place.
 			if english.StartsWithDigit(to[0].Text) || !c.namesChoice(gone, nil) || !c.namesChoice(to, rest) ||
-				c.capital(gone[0]) != c.capital(to[0]) {
+				hasCapitals(c.text) && c.capital(gone[0]) != c.capital(to[0]) {
 				continue
 			}
 			return c.choiceGone(gone, append(before[:len(before):len(before)], rest...), rest)

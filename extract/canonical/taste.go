@@ -46,12 +46,14 @@ func (c *claim) taste(ws english.Words) []Claim {
 		of = replaceFirst(of, english.Word{Text: base, Start: of[0].Start, Stop: of[0].Stop})
 	}
 	what, rest := objectOf(of)
+	rest = withoutRemark(ws[:len(ws)-len(rest)], rest)
 	if what == "" || stopsClause(ws[len(ws)-len(rest)-1].Stop) && len(rest) > 0 {
 		return nil
 	}
 	// A reason or a beginning bounds nothing: "I can't stand olives since that jar".
 	bounded := len(rest) > 0 && (!reasons.Has(rest[0].Text) || rest.StartWith("now", "that") || forNow(rest) ||
 		rest[0].Text == "either" && len(rest) > 1 && !changeWords.Has(rest[1].Text))
+	bounded = bounded && !(ws[:n].Has("to") && rest[0].Text == "after") // "came to love it after a month there"
 	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
 	head := what[strings.LastIndex(what, " ")+1:]
 	switch {
@@ -62,6 +64,18 @@ func (c *claim) taste(ws english.Words) []Claim {
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
 	}
 	return []Claim{taste}
+}
+
+// withoutRemark is rest, nil if it goes on about the thing before it, and names no other one: "I can't stand okra,
+// tastes like soap".
+func withoutRemark(before, rest english.Words) english.Words {
+	if len(rest) < 2 || !stopsClause(before[len(before)-1].Stop) {
+		return rest
+	}
+	if w := rest[0].Text; w == "it" || w == "they" || w == "so" || w == "which" || thirdPerson(w) {
+		return nil
+	}
+	return rest
 }
 
 // forOwnReason reports whether the reason of a liking is another thing than what is liked: "because my kitchen is being

@@ -63,6 +63,7 @@ var (
 	hours         = themeTables.Words("hours")
 	schools       = themeTables.Words("schools")
 	ways          = themeTables.Words("ways")
+	ofMonth       = themeTables.Words("of-month")
 	ordinals      = themeTables.Variants("ordinals")
 )
 
@@ -205,14 +206,14 @@ func (t *theme) endsNoun(o *theme, i, k int) bool {
 		return false // an activity, which tells itself what belongs to it: "hunt for bargains"
 	}
 	if !within(n.mods, o.words) {
-		return t.moved && t.switches(o, n, m)
+		return t.switches(o, n, m)
 	}
 	target := i == t.target
 	if !t.same(o, n, m) {
 		// "I'm looking for a flat", "found the flat of my dreams": any one that is found will do.
 		return target && o.seeks && slices.Contains(t.ends, "find") && t.endsBy(o, m)
 	}
-	if target && (!n.one || o.seeks) && t.endsBy(o, m) {
+	if target && t.endsOne(o, n) && t.endsBy(o, m) {
 		return true
 	}
 	if o.todo != "" && t.did == o.todo && !n.one && !n.behind && !m.behind && within(m.mods, t.words) && t.didWhole(o) {
@@ -222,6 +223,11 @@ func (t *theme) endsNoun(o *theme, i, k int) bool {
 		return !n.subject && t.sets(o, n, m)
 	}
 	return t.denies(o) || target && (t.turns(o, n) || t.turnsTaste(o, n, m)) || t.sets(o, n, m)
+}
+
+// endsOne reports whether the end of n is that of one certain thing: a flat that is sought, the idea of a shop.
+func (t *theme) endsOne(o *theme, n *themeNoun) bool {
+	return !n.one || o.seeks || slices.Contains(t.ends, "shelve")
 }
 
 // denies reports whether t denies in the same words what o says: "I'm not lactose intolerant".
@@ -258,7 +264,7 @@ func (t *theme) endsBy(o *theme, m *themeNoun) bool {
 	}
 	return slices.ContainsFunc(t.ends, func(kind string) bool {
 		switch kind {
-		case "cancel", "complete":
+		case "cancel", "complete", "shelve":
 			return o.pending && o.taste == 0
 		case "find":
 			return o.seeks
@@ -282,7 +288,7 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 	if slices.ContainsFunc(t.not, func(w string) bool { return slices.Contains(o.words, w) && w != n.stem }) {
 		return true // "hazelnuts, not walnuts"
 	}
-	if t.renews(o, n, m) || t.changed && !n.behind && !n.subject && m.subject { // "I changed my goal to…"
+	if t.renews(o, n, m) || t.chosenAnew(n, m) {
 		return true
 	}
 	other := func(n themeNoun) bool { return n.subject && !within(n.mods, o.words) } // another club
@@ -296,7 +302,15 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 			}
 		}
 	}
-	return t.set && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+	return t.setsName(n) && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+}
+
+// setsName reports whether t may give n another name: "Wrong, my niece is called Ada".
+func (t *theme) setsName(n *themeNoun) bool { return t.set || t.wrong && n.stem == nameStem }
+
+// chosenAnew reports whether the speaker changed the thing m, which n names: "I changed my goal to…".
+func (t *theme) chosenAnew(n, m *themeNoun) bool {
+	return t.changed && !n.behind && !n.subject && m.subject && within(m.mods, t.words)
 }
 
 // byAnother reports whether somebody changes the thing m who has another trade than the one that it is with: the
@@ -346,12 +360,16 @@ func near(a, b string) bool {
 	return err != nil || other != nil || max(x, y) < maxGrowth*min(x, y)
 }
 
+// nameStem is the noun of what somebody or something is called.
+const nameStem = "nam"
+
 // maxGrowth bounds how many times another value of a thing is as large as the one before it.
 const maxGrowth = 10
 
 // switches reports whether t tells of a change within a kind of things: "moved to the sales team".
 func (t *theme) switches(o *theme, n, m *themeNoun) bool {
-	return len(m.mods) > 0 && !o.listed && !o.negated && o.taste == 0 && !n.one && !m.subject &&
+	to := t.moved && (n.behind || t.verb == "joined") // "switched our home insurance" names what was there before
+	return to && len(m.mods) > 0 && !o.listed && !o.negated && o.taste == 0 && !n.one && !m.subject &&
 		!slices.ContainsFunc(n.mods, func(w string) bool { return slices.Contains(m.mods, w) })
 }
 

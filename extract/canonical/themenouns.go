@@ -206,6 +206,9 @@ func themeValueAt(ws english.Words, i int) themeValue {
 		if one := singular(w); english.DateWords.Has(one) && strings.HasSuffix(one, "day") && one != "yesterday" {
 			return themeValue{"weekday", one}
 		}
+		if n := monthNumbers.Of(w); n != "" && ofMonth.Has(before) {
+			return themeValue{"month", n}
+		}
 		return themeValue{}
 	case monthNumbers.Of(next) != "", monthNumbers.Of(before) != "", day != w && (before == "the" || next == "of"):
 		return themeValue{"date", day}

@@ -33,7 +33,7 @@ func (c *claim) themes(all english.Words) (out []theme) {
 	if len(all) == 0 || len(all) > maxFramedWords {
 		return nil
 	}
-	list := segments(withoutAfterAll(all))
+	list := segments(withoutAfterAll(withoutCorrection(all)))
 	if len(list) > maxWindows {
 		return nil
 	}
@@ -242,6 +242,7 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 		t.taste = 0 // "my kids love olives"
 	}
 	t.findEnds(subject, ws)
+	ws = t.withoutReceiver(ws)
 	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
 	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
 	t.findNouns(subject, ws, verb)
@@ -277,7 +278,8 @@ func (t *theme) readWord(ws english.Words, i int) {
 		}
 	case w == "again":
 		t.again = true
-	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || before == "in"):
+	case monthNumbers.Of(next) != "" && w == "late": // "late March"
+	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || ofMonth.Has(before)):
 		// the month
 	case w == "weekend" && ws.At(i-2) == "over": // when it happened
 	case passesAt(ws, i):
@@ -386,7 +388,12 @@ func (t *theme) addImplied(ws english.Words) {
 		}
 	}
 	if ws.Any(called) {
-		t.addNoun(themeNoun{stem: themeStem("name")})
+		t.addNoun(themeNoun{stem: nameStem})
+	}
+	for i := 1; i < len(ws); i++ {
+		if ws[i].Text == "married" && (ws[i-1].Text == "getting" || ws[i-1].Text == "get") {
+			t.addNoun(themeNoun{stem: themeStem("wedding")})
+		}
 	}
 }
 
@@ -439,7 +446,7 @@ func (t *theme) findEnds(subject, ws english.Words) {
 		for i := 0; i < min(len(ws), 6) && len(t.ends) == 0; i++ {
 			kinds, n := matchEnd(themeEnders, ws, i)
 			if n > 0 && (!t.negated || slices.Contains(kinds, "bored")) && ws.At(i+n) != "to" && // "stopped to watch"
-				!stopsClause(ws[i+n-1].Stop) {
+				ws.At(i+n) != "alone" && !stopsClause(ws[i+n-1].Stop) {
 				t.ends, t.target = kinds, i+n
 			}
 		}

@@ -158,12 +158,31 @@ func nameOf(noun english.Words) string {
 	return noun.String()
 }
 
+// withoutDayArticle is ws without "the" before a day: "on the 9th".
+func withoutDayArticle(ws english.Words) english.Words {
+	for i := range min(2, len(ws)) {
+		if day := ws.At(i + 1); ws[i].Text == "the" && (dayOfMonth(day) != "" || english.DateWords.Has(day)) {
+			return slices.Concat(ws[:i], ws[i+1:])
+		}
+	}
+	return ws
+}
+
+// namesMonthAlone reports whether ws is a month and nothing else: "march", "late may".
+func namesMonthAlone(ws english.Words) bool {
+	if w := ws[0].Text; len(ws) > 1 && (w == "early" || w == "mid" || w == "late") {
+		ws = ws[1:]
+	}
+	return monthNumbers.Of(ws[0].Text) != "" && (len(ws) == 1 || isYear(ws[1].Text) && len(ws) == 2)
+}
+
 // kindOf is the kind of a value and the value: a time ("on 9 June"), a number with
 // its unit ("900 euros"), a thing ("a Skoda", "PureGym").
 func (c *claim) kindOf(ws english.Words) (kind, value string) {
 	if len(ws) == 0 || len(ws) > maxValueWords {
 		return "", ""
 	}
+	ws = withoutDayArticle(ws)
 	first := ws[0].Text
 	if first == "on" || first == "at" || first == "for" || first == "in" {
 		if len(ws) > 1 && (english.DateWords.Has(ws[1].Text) || english.StartsWithDigit(ws[1].Text) ||
@@ -173,7 +192,7 @@ func (c *claim) kindOf(ws english.Words) (kind, value string) {
 		return "", ""
 	}
 	switch {
-	case english.DateWords.Has(first) || dayOfMonth(first) != "" && first != dayOfMonth(first):
+	case english.DateWords.Has(first) || namesMonthAlone(ws) || dayOfMonth(first) != "" && first != dayOfMonth(first):
 		return "time", ws.String()
 	case english.StartsWithDigit(first):
 		if strings.Contains(first, ":") || len(ws) > 1 && english.DateWords.Has(ws[1].Text) {

@@ -62,6 +62,9 @@ var beingRules = table{
 	{"I am on my way to Rome", as(none), func(p *position) bool {
 		return p.word == "on" && p.next == "my" && p.at(p.i+2) == "way" && !p.past
 	}},
+	{"I am on 50 mg of sertraline a day", as(personal), func(p *position) bool {
+		return p.word == "on" && english.StartsWithDigit(p.next) && doseUnits.Has(p.at(p.i+2)) && p.content(p.i+3) > 0
+	}},
 	{"I am in bed by 11", as(details), func(p *position) bool {
 		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
 	}},

@@ -54,6 +54,9 @@ var doingRules = table{
 		return supporting.Has(p.word) && to.Upper && p.rest > 0 && !p.task && !english.StopWords.Has(p.next) &&
 			!english.DateWords.Has(p.next)
 	}},
+	{"I hold Chilean citizenship", as(personal), func(p *position) bool {
+		return (p.word == "hold" || p.word == "have") && p.nearNoun(p.i+1, citizenships)
+	}},
 	{"I sit on the parish council", as(personal), func(p *position) bool {
 		sits := p.word == "sit" || p.word == "serve"
 		return sits && p.next == "on" && !p.points(2) && p.nearNoun(p.i+2, memberships)
@@ -82,7 +85,10 @@ var doingRules = table{
 	{"I do not drive", as(personal), func(p *position) bool {
 		return soloHabits.Has(p.word) && p.negated && p.rest == 0
 	}},
-	{"I smoke", as(personal), func(p *position) bool { return p.word == "smoke" && p.next == "" }},
+	{"I smoke", as(personal), func(p *position) bool {
+		return (p.word == "smoke" || p.word == "vape") && (p.next == "" || p.words[p.i].Stop != 0)
+	}},
+	{"I bring lunch from home these days", as(details), (*position).lately},
 
 	{"I pay 850 a month in rent", as(details), func(p *position) bool {
 		return p.word == "pay" && p.numberWithin(p.i+1, 2) && p.rest > 1 && !p.task
@@ -100,6 +106,15 @@ var doingRules = table{
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
 	{"I moved to Rome", rest(0, (*clause).event), otherwise},
+}
+
+// lately reports whether the words say that something is done these days, and what: "these days I bring lunch from
+// home".
+func (p *position) lately() bool {
+	w := p.word
+	days := p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days")
+	return days && !p.past && !p.task && !english.Past(w) && !english.TalkVerbs.Has(w) && !english.StopWords.Has(w) &&
+		!opinions.Has(w) && p.rest > 0 && !p.points(1)
 }
 
 // judges reports whether an opinion is a judgement and no guess at what is so or will be: "I think tea is overrated",

@@ -15,6 +15,9 @@ func (r references) emptyIt(i int) bool {
 	if before == "believe" && r.At(i+1) == "or" {
 		return true // "believe it or not"
 	}
+	if r.feltOf(i) {
+		return true
+	}
 	if before == "make" || before == "made" || before == "making" {
 		return r.madeIt(i)
 	}
@@ -39,6 +42,13 @@ func (r references) emptyIt(i int) bool {
 	}
 	return weather.Has(verb) || emptyIt.Has(verb) && r.completesWithin(j+1, 8) ||
 		english.Evaluative.Has(verb) && r.tastesBefore(i) && r.completed(i+1)
+}
+
+// feltOf reports whether "it" at i is all that the sentence says before: "I'm single and happy with it".
+func (r references) feltOf(i int) bool {
+	before, mood := r.At(i-1), r.At(i-2)
+	return (before == "with" || before == "about" || before == "of") &&
+		(english.Moods.Has(mood) || english.Evaluative.Has(mood)) && tailJoints.Has(r.At(i-3))
 }
 
 // madeIt reports whether "it" at i is part of "made it", as in "made it home", "made it in time".

@@ -53,8 +53,11 @@ func TestDutiesAndHabits(t *testing.T) {
 		"I buy a scratch card every Saturday at the kiosk.", "I fix boilers for a living.",
 		"I deliver mail for the post office.", "I sit on the parish council, drains mostly.",
 		"I serve on the school board.", "I'm on good terms with my ex.",
+		"I'm on 50 mg of sertraline a day.", "I hold Chilean citizenship.", "I am single and happy with it.",
+		"I vape, mango mostly.", "These days I bring lunch from home.",
 	)
 	keepsNone(t,
+		"I'm on 50 of them.", "I hold the line.", "I was happy with it.", "These days I think so.", "Nowadays I run.",
 		"I must be tired today.", "I must have left my keys at home on Friday.", "I must admit it was my fault.",
 		"I pick lemon for fruit.", "I add salt.",
 	)

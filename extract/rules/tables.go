@@ -191,6 +191,8 @@ var (
 	regimens             = tables.Words("regimens")
 	happenings           = tables.Words("happenings")
 	transient            = tables.Words("transient")
+	citizenships         = tables.Words("citizenships")
+	doseUnits            = tables.Words("dose-units")
 	memberships          = tables.Words("memberships")
 	works                = tables.Words("works")
 	lifeGoals            = tables.Words("life-goals")
