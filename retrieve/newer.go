@@ -36,8 +36,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 		if q.isUser(author) {
 			author = "" // as of a fact that a client gave
 		}
-		form := formOf(c)
-		if attribute := form.Subject(); attribute != "" {
+		if attribute := subjectOf(c); attribute != "" {
 			at := matter{attribute, author}
 			groups[at] = append(groups[at], c)
 		}
@@ -67,6 +66,15 @@ func formOf(c *ranked) canonical.Form {
 		return canonical.Of(text)
 	}
 	return canonical.OfWords(text) // a turn
+}
+
+// subjectOf reads what attribute a match gives a value to.
+func subjectOf(c *ranked) string {
+	text := memory.Cut(c.Memory.Fact, maxRead)
+	if c.Memory.Kind == memory.KindFact {
+		return canonical.SubjectOf(text)
+	}
+	return canonical.SubjectOfWords(text) // a turn
 }
 
 // decided returns when the words of a match were said or, if that was later, decided

@@ -221,11 +221,11 @@ func asks(text string) bool {
 // hasName reports whether a text has a capitalized word inside a sentence, or
 // quotes a title. It finds no names in scripts without capitals.
 func hasName(text string) bool {
-	if strings.ContainsAny(text, `"“«„`) {
-		return true
-	}
 	before := '.'
 	for i, r := range text {
+		if r == '"' || r == '“' || r == '«' || r == '„' {
+			return true
+		}
 		if unicode.IsUpper(r) && i > 0 && text[i-1] == ' ' && (unicode.IsLower(before) || before == ',') {
 			next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
 			if unicode.IsLower(next) {

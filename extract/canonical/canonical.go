@@ -16,6 +16,7 @@
 package canonical
 
 import (
+	"hash/maphash"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -95,6 +96,35 @@ func remembered(text, kind string) Form {
 
 // forms are those of the last facts read, by text: a few MB at most.
 var forms, _ = lru.New[string, Form](4096)
+
+// SubjectOf is the [Form.Subject] of a fact. It remembers that of the last 32,768 facts, some 4 MB, as each search asks
+// for those of its best matches, whosever they are: with the forms alone, 10,000 facts of ten users in turns were read
+// again each time, for half the time of a search.
+func SubjectOf(fact string) string { return rememberedSubject(fact, "") }
+
+// SubjectOfWords is SubjectOf for words of the user's; see [OfWords].
+func SubjectOfWords(text string) string { return rememberedSubject(text, spoken) }
+
+func rememberedSubject(text, kind string) string {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(kind)
+	_, _ = h.WriteString(text)
+	at := h.Sum64()
+	subject, known := knownSubjects.Get(at)
+	if !known {
+		form := remembered(text, kind)
+		subject = form.Subject()
+		knownSubjects.Add(at, subject)
+	}
+	return subject
+}
+
+// knownSubjects are by the hash of their fact, with a seed that nobody else knows: no text can be made to have that of another.
+var (
+	knownSubjects, _ = lru.New[uint64, string](1 << 15)
+	seed             = maphash.MakeSeed()
+)
 
 func formOf(fact string, spoken bool) Form {
 	if fact = firstPerson(fact); !spoken {
