@@ -255,7 +255,7 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 	dated := 0
 	for i, end := len(ws)-1, len(ws); i >= 2; i-- {
 		w := ws[i].Text
-		company := ws[i-1].Text == "with" // "with 2 flatmates"
+		company := ws[i-1].Text == "with" || ws[i-2].Text == "with" // "with 2 flatmates", "with my 2 boys"
 		time := !company && inAny(w, seasons, english.DateWords, english.Periods) ||
 			english.DateWords.Has(singular(w)) ||
 			english.StartsWithDigit(w) && !company

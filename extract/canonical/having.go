@@ -144,13 +144,28 @@ func (c *claim) ages(o owner, ws english.Words) []Claim {
 			verb = "is"
 		}
 	}
-	if o == "" || o.isOne() || len(ws) < 2 || verb != "is" && verb != "turned" || !isNumber(ws[1].Text) ||
+	if o == "" {
+		return c.ageByName()
+	}
+	if o.isOne() || len(ws) < 2 || verb != "is" && verb != "turned" || !isNumber(ws[1].Text) ||
 		len(ws) > 2 && !ageTails.Has(ws[2:].String()) {
 		return nil
 	}
 	return []Claim{{
 		Attribute: o.attribute(ageAttribute), Value: ws[1].Text, Several: true, Changed: verb == "turned" || c.changed,
 	}}
+}
+
+// ageByName reads "Ada is 7 now". Any first word has a capital, so that the claim is loose, and only a fact that names
+// the person meets it: "My daughter Ada is 6".
+func (c *claim) ageByName() []Claim {
+	ws := withoutNow(c.words)
+	if len(ws) != 3 || !c.changed || !ws[0].Upper || ws[0].Stop != 0 || !isBe(ws[1].Text) || !isNumber(ws[2].Text) ||
+		len(ws[2].Text) > 2 || english.Pronouns.Has(ws[0].Text) {
+		return nil
+	}
+	of := owner(ws[0].Text).attribute(ageAttribute)
+	return []Claim{{Attribute: of, Value: ws[2].Text, Several: true, Changed: true, Loose: true}}
 }
 
 const ageAttribute = "age"

@@ -1,6 +1,8 @@
 package canonical
 
 import (
+	"slices"
+
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -71,7 +73,17 @@ func (c *claim) retiredFromPastime() bool {
 func (c *claim) freshJob(ws english.Words) bool {
 	ws = withoutHave(ws)
 	n := freshJobs.Match(ws, 0)
-	return n > 0 && n == len(ws) && ws[n-1].End == c.words[len(c.words)-1].End
+	if n == 0 || n < len(ws) && !namesToday(ws[n:]) {
+		return false
+	}
+	rest := c.words[slices.IndexFunc(c.words, func(w english.Word) bool { return w.End == ws[n-1].End })+1:]
+	return len(rest) == 0 || namesToday(rest)
+}
+
+// namesToday reports whether ws is a time of these days, with or without its date: "today", "this week".
+func namesToday(ws english.Words) bool {
+	w := ws[0].Text
+	return (w == "today" || w == "yesterday" || w == "this") && recently.MatchString(ws.String())
 }
 
 // leftBy reads "Marco dumped me", "my wife left me", "today was my last day at Acme"

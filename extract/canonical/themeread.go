@@ -279,9 +279,10 @@ func (t *theme) readWord(ws english.Words, i int) {
 	case w == "again":
 		t.again = true
 	case monthNumbers.Of(next) != "" && w == "late": // "late March"
-	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || ofMonth.Has(before)):
+	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || ofMonth.Has(before) ||
+		before == "of" && ordinals.Of(ws.At(i-2)) != ""):
 		// the month
-	case w == "weekend" && ws.At(i-2) == "over": // when it happened
+	case w == "weekend" && (ws.At(i-2) == "over" || before == "last"): // when it happened
 	case passesAt(ws, i):
 		t.loose = true
 	}
