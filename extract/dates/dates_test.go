@@ -105,6 +105,8 @@ func TestFindAmongMarks(t *testing.T) {
 		"I'll retire in 900 years, or tomorrow":        "I'll retire in 900 years, or tomorrow (2023-05-09)",
 		"YESTERDAY I left":                             "YESTERDAY (2023-05-07) I left",
 		"I left half a year ago":                       "I left half a year ago",
+		"People always give up in two weeks":           "People always give up in two weeks",
+		"I always nap! I leave in two weeks":           "I always nap! I leave in two weeks (2023-05-22)",
 		"I left the last week":                         "I left the last week",
 		"Each of the 2 or 3 may come, I march 9 miles": "Each of the 2 or 3 may come, I march 9 miles",
 	} {

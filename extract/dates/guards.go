@@ -17,6 +17,7 @@ var (
 	// compared stands before a span that something is compared over: "the first holiday in 3 years".
 	compared = regexp.MustCompile(`\b(?:first|last|only|second|third|once|twice|times|[a-z]{2,}est|best|worst|` +
 		`most|nothing|no one|nobody)\b`)
+	generally   = regexp.MustCompile(`\b(?:always|usually|often|typically|normally|whenever|every time)\b[^.;!?]*$`)
 	digitBefore = regexp.MustCompile(`\d` + ordinal + `?(?: of)? $`)
 	digitAfter  = regexp.MustCompile(`^\.? (?:the )?\d`)
 	// countedNoun shows that a number is no year: "in 2000 steps".
@@ -45,6 +46,12 @@ func freeWeekday(m *match) bool {
 // freePeriod reports whether a match is a period of the calendar.
 func freePeriod(m *match) bool {
 	return m.part("which") == "this" || !determined.MatchString(m.before())
+}
+
+// happensOnce refuses a span of what is compared, and one of what is so again and again: "they always give up in two
+// weeks".
+func happensOnce(m *match) bool {
+	return !compared.MatchString(m.before()) && !generally.MatchString(m.before())
 }
 
 // countable refuses half units, months, which have a row of their own, and numbers of more than three digits: 1,000

@@ -133,7 +133,7 @@ var rules = []*rule{
 	{
 		example: "I start a new job in two weeks", means: " (2023-05-22)",
 		pattern: pattern(`in (?P<count>` + counts + `) (?P<unit>(?:day|week|month|year)s?)\b`),
-		guard:   func(m *match) bool { return !compared.MatchString(m.before()) },
+		guard:   happensOnce,
 		resolve: func(m *match, s said) reading {
 			r := counted(s.at, m.part("count"), m.part("unit"), 1)
 			r.unsure = s.past // "I wrote it in two weeks" tells how long
