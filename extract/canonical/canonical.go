@@ -120,8 +120,8 @@ func rememberedSubject(text, kind string) string {
 	return subject
 }
 
-// knownSubjects has the hash of a fact as its key. Its seed is another one in each process, so that no text can be made to
-// have the hash of another.
+// knownSubjects has the hash of a fact as its key. Its seed is another one in each process, so that no text can be made
+// to have the hash of another.
 var (
 	knownSubjects, _ = lru.New[uint64, string](1 << 15)
 	seed             = maphash.MakeSeed()
