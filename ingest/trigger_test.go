@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -132,6 +133,45 @@ func TestTriggerAppends(t *testing.T) {
 	s, err := b.sessions.Get(t.Context(), key("s"), sessionstore.Get{NumRecent: -1})
 	if err != nil || len(s.Events) != 4 || string(s.State["n"]) != "4" {
 		t.Errorf("session %+v, %v", s, err)
+	}
+}
+
+// unreadable are sessions whose configurations cannot be read while broken is set.
+type unreadable struct {
+	ingest.Sessions
+	broken *atomic.Bool
+}
+
+func (s unreadable) Config(ctx context.Context, app string) (json.RawMessage, int64, error) {
+	if s.broken.Load() {
+		return nil, 0, errors.New("the configuration is out of reach")
+	}
+	return s.Sessions.Config(ctx, app)
+}
+
+// Events whose app cannot be asked for its trigger are not taken: as of an app without one their facts would wait for
+// another request.
+func TestAppendsWithoutConfiguration(t *testing.T) {
+	var broken atomic.Bool
+	b := newBench(t, parts{sessions: func(s ingest.Sessions) ingest.Sessions { return unreadable{s, &broken} }})
+	b.configured(`{"triggers":{"appends":true}}`)
+	if _, err := b.sessions.Create(t.Context(), key("s"), sessionstore.Create{}); err != nil {
+		t.Fatal(err)
+	}
+	events := []sessionstore.Event{event(t, "e1", 1, "My dog is called Rex.")}
+	broken.Store(true)
+	if done, err := b.service.Append(t.Context(), key("s"), events); err == nil {
+		t.Errorf("without a configuration: %+v", done)
+	}
+	if op, err := b.service.Ingest(t.Context(), key("s"), events, ingest.RequestOptions{Zone: time.UTC}); err == nil {
+		t.Errorf("without a configuration: operation %+v", op)
+	}
+	broken.Store(false)
+	if s, err := b.sessions.Get(t.Context(), key("s"), sessionstore.Get{NumRecent: -1}); err != nil || len(s.Events) > 0 {
+		t.Errorf("session %+v, %v: want no events", s, err)
+	}
+	if done, err := b.service.Append(t.Context(), key("s"), events); err != nil || done.Operation == nil {
+		t.Errorf("with a configuration: %+v, %v, want an operation", done, err)
 	}
 }
 

@@ -55,7 +55,7 @@ var doingRules = table{
 			!english.DateWords.Has(p.next)
 	}},
 	{"I hold Chilean citizenship", as(personal), func(p *position) bool {
-		return (p.word == "hold" || p.word == "have") && p.nearNoun(p.i+1, citizenships)
+		return p.word == "hold" && p.nearNoun(p.i+1, citizenships)
 	}},
 	{"I sit on the parish council", as(personal), func(p *position) bool {
 		sits := p.word == "sit" || p.word == "serve"
