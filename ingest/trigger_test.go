@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -136,42 +135,38 @@ func TestTriggerAppends(t *testing.T) {
 	}
 }
 
-// unreadable are sessions whose configurations cannot be read while broken is set.
-type unreadable struct {
-	ingest.Sessions
-	broken *atomic.Bool
-}
+// patientConfigs are sessions whose configurations take longer to read than anybody waits who has a time limit.
+type patientConfigs struct{ ingest.Sessions }
 
-func (s unreadable) Config(ctx context.Context, app string) (json.RawMessage, int64, error) {
-	if s.broken.Load() {
-		return nil, 0, errors.New("the configuration is out of reach")
+func (s patientConfigs) Config(ctx context.Context, app string) (json.RawMessage, int64, error) {
+	if _, limited := ctx.Deadline(); limited {
+		<-ctx.Done()
+		return nil, 0, context.Cause(ctx)
 	}
 	return s.Sessions.Config(ctx, app)
 }
 
-// Events whose app cannot be asked for its trigger are not taken: as of an app without one their facts would wait for
-// another request.
-func TestAppendsWithoutConfiguration(t *testing.T) {
-	var broken atomic.Bool
-	b := newBench(t, parts{sessions: func(s ingest.Sessions) ingest.Sessions { return unreadable{s, &broken} }})
-	b.configured(`{"triggers":{"appends":true}}`)
+// A request waits until its app tells the trigger, however slowly: as of an app without one, facts would be made at once,
+// and those of appended events would wait for another request.
+func TestSlowConfiguration(t *testing.T) {
+	b := newBench(t, parts{sessions: func(s ingest.Sessions) ingest.Sessions { return patientConfigs{s} }})
+	b.configured(`{"triggers":{"events":9,"appends":true}}`)
 	if _, err := b.sessions.Create(t.Context(), key("s"), sessionstore.Create{}); err != nil {
 		t.Fatal(err)
 	}
-	events := []sessionstore.Event{event(t, "e1", 1, "My dog is called Rex.")}
-	broken.Store(true)
-	if done, err := b.service.Append(t.Context(), key("s"), events); err == nil {
-		t.Errorf("without a configuration: %+v", done)
+	events := func(id string) []sessionstore.Event {
+		return []sessionstore.Event{event(t, id, 1, "My dog is called Rex.")}
 	}
-	if op, err := b.service.Ingest(t.Context(), key("s"), events, ingest.RequestOptions{Zone: time.UTC}); err == nil {
-		t.Errorf("without a configuration: operation %+v", op)
+	done, err := b.service.Append(t.Context(), key("s"), events("e1"))
+	if err != nil || done.Operation == nil {
+		t.Errorf("%+v, %v: want an operation", done, err)
 	}
-	broken.Store(false)
-	if s, err := b.sessions.Get(t.Context(), key("s"), sessionstore.Get{NumRecent: -1}); err != nil || len(s.Events) > 0 {
-		t.Errorf("session %+v, %v: want no events", s, err)
+	op, err := b.service.Ingest(t.Context(), key("s"), events("e2"), ingest.RequestOptions{Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if done, err := b.service.Append(t.Context(), key("s"), events); err != nil || done.Operation == nil {
-		t.Errorf("with a configuration: %+v, %v, want an operation", done, err)
+	if got, err := b.sessions.Status(t.Context(), scope, op.ID); err != nil || got.DueTime.IsZero() {
+		t.Errorf("operation %+v, %v: want one that waits", got, err)
 	}
 }
 
