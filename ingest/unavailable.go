@@ -51,6 +51,14 @@ func (c classifyErrors) Search(ctx context.Context, scope memory.Scope, q memory
 	return out, classify(err)
 }
 
+func (c classifyErrors) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	search := c.Store.PrepareSearch(ctx, scope)
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) {
+		out, err := search(ctx, q)
+		return out, classify(err)
+	}
+}
+
 func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
 	[]memory.Revision, error) {
 	out, err := c.Store.Revisions(ctx, scope, id, before)

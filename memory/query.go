@@ -1,6 +1,9 @@
 package memory
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Terms are the analyzed words of a memory and how often each occurs.
 type Terms map[string]int
@@ -41,6 +44,9 @@ type Query struct {
 	// Bytes asks for Stats.Bytes and Stats.Hidden.
 	Bytes bool
 }
+
+// PreparedSearch is Store.Search in one scope, after Store.PrepareSearch.
+type PreparedSearch func(ctx context.Context, q Query) (Found, error)
 
 // ValidateVector refuses a vector that a store of vectors of dimension numbers
 // cannot compare. No vector is fine.

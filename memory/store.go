@@ -144,6 +144,12 @@ type Store interface {
 	// Search returns the candidates for a query; see Query and Found.
 	Search(ctx context.Context, scope Scope, q Query) (Found, error)
 
+	// PrepareSearch begins a search whose query is not known yet, and returns the rest of
+	// it at once: a store may look meanwhile for what has changed in the scope. The rest may
+	// be called several times, also at the same time. It sees what was written before
+	// PrepareSearch, and may leave out what is written after that.
+	PrepareSearch(ctx context.Context, scope Scope) PreparedSearch
+
 	// Revisions returns revisions of one memory, deleted or not, newest first:
 	// those numbered below before, or from the newest on if that is 0. It returns
 	// as many as CutRevisions leaves, and none if none follow. It leaves out those that

@@ -317,7 +317,10 @@ type observed struct {
 	query memory.Query
 }
 
-func (o *observed) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	o.query = q
-	return o.Store.Search(ctx, scope, q)
+func (o *observed) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	search := o.Store.PrepareSearch(ctx, scope)
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) {
+		o.query = q
+		return search(ctx, q)
+	}
 }

@@ -231,6 +231,7 @@ func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request)
 	}
 	ctx, span := tracing.Start(ctx, "search")
 	defer func() { endSearch(span, &req, len(out.Matches), err) }()
+	prepared := r.prepare(ctx, scope, &req)
 	wordings := wordingsOf(req.texts())
 	var until time.Time
 	if req.Patience > 0 {
@@ -243,12 +244,12 @@ func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request)
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
 	asked = asked.byID(wordings)
-	if err := r.find(ctx, scope, &req, wordings, until); err != nil {
+	if err := r.find(ctx, &req, prepared, wordings, until); err != nil {
 		return Answer{}, err
 	}
 	asked, again := asked.bySaid(wordings)
 	if again {
-		if err := r.find(ctx, scope, &req, wordings, until); err != nil {
+		if err := r.find(ctx, &req, prepared, wordings, until); err != nil {
 			return Answer{}, err
 		}
 	}

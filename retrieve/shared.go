@@ -21,10 +21,10 @@ import (
 // findShared begins to search the shared knowledge of the app with each wording, if the
 // request wants it. The function that it returns waits for the end, and adds what was
 // found to the wordings; it is called once these have what their own scope has.
-func (r *Retriever) findShared(
-	ctx context.Context, scope memory.Scope, req *Request, wordings []*wording,
+func findShared(
+	ctx context.Context, req *Request, search memory.PreparedSearch, wordings []*wording,
 ) func() error {
-	if !req.Shared || scope.OfApp() || req.Filter.SessionID != "" {
+	if search == nil {
 		return func() error { return nil }
 	}
 	founds := make([]memory.Found, len(wordings))
@@ -34,7 +34,7 @@ func (r *Retriever) findShared(
 		ctx, span := tracing.Start(ctx, "find shared")
 		defer func() { span.End(err) }()
 		for i, w := range wordings {
-			founds[i], err = r.store.Search(ctx, memory.Shared(scope.App), memory.Query{
+			founds[i], err = search(ctx, memory.Query{
 				Filter: req.Filter, Terms: w.terms, Vector: w.vector, Limit: candidates,
 			})
 			if err != nil {

@@ -46,18 +46,35 @@ func textOf(wordings []*wording) string {
 	return strings.Join(texts, "\n")
 }
 
+// prepared are the searches of a request: of its scope, and of shared knowledge, which is
+// nil if the request does not want that.
+type prepared struct {
+	own, shared memory.PreparedSearch
+}
+
+// prepare begins the searches of a request, before its question is read and embedded: a store
+// of servers is asked what has changed meanwhile. All wordings, and a second search in other
+// words, see the memories as they were at least then.
+func (r *Retriever) prepare(ctx context.Context, scope memory.Scope, req *Request) (out prepared) {
+	out.own = r.store.PrepareSearch(ctx, scope)
+	if req.Shared && !scope.OfApp() && req.Filter.SessionID == "" {
+		out.shared = r.store.PrepareSearch(ctx, memory.Shared(scope.App))
+	}
+	return out
+}
+
 // find searches the store with each wording.
 func (r *Retriever) find(
-	ctx context.Context, scope memory.Scope, req *Request, wordings []*wording, until time.Time,
+	ctx context.Context, req *Request, prepared prepared, wordings []*wording, until time.Time,
 ) (err error) {
 	if err := r.embed(ctx, wordings, until); err != nil {
 		return err
 	}
 	ctx, span := tracing.Start(ctx, "find")
 	defer func() { span.End(err) }()
-	shared := r.findShared(ctx, scope, req, wordings)
+	shared := findShared(ctx, req, prepared.shared, wordings)
 	for _, w := range wordings {
-		w.found, err = r.store.Search(ctx, scope, memory.Query{
+		w.found, err = prepared.own(ctx, memory.Query{
 			Filter:   req.Filter,
 			Terms:    w.terms,
 			Vector:   w.vector,

@@ -76,6 +76,16 @@ func (f *failing) Search(ctx context.Context, scope memory.Scope, q memory.Query
 	return f.Store.Search(ctx, scope, q)
 }
 
+func (f *failing) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	search := f.Store.PrepareSearch(ctx, scope)
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) {
+		if err := f.failure(); err != nil {
+			return memory.Found{}, err
+		}
+		return search(ctx, q)
+	}
+}
+
 func (f *failing) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
 	[]memory.Revision, error) {
 	if err := f.failure(); err != nil {

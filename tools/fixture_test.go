@@ -58,11 +58,14 @@ func (s *store) called(ctx context.Context) error {
 	return hook(ctx)
 }
 
-func (s *store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	if err := s.called(ctx); err != nil {
-		return memory.Found{}, err
+func (s *store) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	search := s.Store.PrepareSearch(context.WithoutCancel(ctx), scope)
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) {
+		if err := s.called(ctx); err != nil {
+			return memory.Found{}, err
+		}
+		return search(context.WithoutCancel(ctx), q)
 	}
-	return s.Store.Search(context.WithoutCancel(ctx), scope, q)
 }
 
 func (s *store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {

@@ -62,6 +62,14 @@ func (g memories) Search(ctx context.Context, scope memory.Scope, q memory.Query
 	return g.of.Search(ctx, scope, q)
 }
 
+// PrepareSearch implements memory.Store.
+func (g memories) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	if err := access.CheckSearch(ctx, scope); err != nil {
+		return func(context.Context, memory.Query) (memory.Found, error) { return memory.Found{}, err }
+	}
+	return g.of.PrepareSearch(ctx, scope)
+}
+
 // Revisions implements memory.Store.
 func (g memories) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
 	[]memory.Revision, error) {

@@ -45,6 +45,11 @@ func Carry(ctx, from context.Context) context.Context {
 	return ctx
 }
 
+// Apart returns ctx without its turn, for what waits beside the turn while that computes.
+func Apart(ctx context.Context) context.Context {
+	return context.WithValue(ctx, turnKey{}, (*Turn)(nil))
+}
+
 // Fork makes a Turn of its own at the gate of ctx's turn, for work that several turns
 // wait for, and waits until it has a slot or ctx is done. It is not refused: each of
 // those who wait for the work bounds its own wait, with Await. Without a turn it does

@@ -59,6 +59,7 @@ type Cache struct {
 	scopes  map[memory.Scope]*list.Element // of *cached
 	recent  *list.List                     // most recent first
 	filling map[*cached]bool               // those that are read, the dropped ones too
+	aheads  map[*Ahead]bool                // those under way
 	closed  bool
 }
 
@@ -121,7 +122,7 @@ func NewCache(limit int64, load Loader) *Cache {
 		limit = DefaultBytes
 	}
 	return &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New(),
-		filling: map[*cached]bool{}}
+		filling: map[*cached]bool{}, aheads: map[*Ahead]bool{}}
 }
 
 // reloads is how often a call reads an index whose store has lost memories
@@ -132,10 +133,18 @@ const reloads = 3
 // before the call, and without the memories that have expired by now, when it is
 // ready. The error is that of the Loader or of its Refresh.
 func (c *Cache) Get(ctx context.Context, scope memory.Scope, now func() time.Time) (ix *Index, err error) {
+	return c.GetAhead(ctx, scope, now, nil)
+}
+
+// GetAhead is Get after Begin: the index is up to date with every write acknowledged before
+// that call.
+func (c *Cache) GetAhead(ctx context.Context, scope memory.Scope, now func() time.Time, ahead *Ahead) (
+	ix *Index, err error) {
 	for range reloads {
-		if ix, err = c.get(ctx, scope, now); !errors.Is(err, ErrDiverged) {
+		if ix, err = c.get(ctx, scope, now, ahead); !errors.Is(err, ErrDiverged) {
 			break
 		}
+		ahead = nil
 	}
 	return ix, err
 }
@@ -158,7 +167,7 @@ func (c *Cache) Held(scope memory.Scope) *Index {
 	}
 }
 
-func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*Index, error) {
+func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time, ahead *Ahead) (*Index, error) {
 	e, made, err := c.find(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -171,11 +180,17 @@ func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Tim
 		return nil, e.err
 	}
 	changed := false
-	if e.fresh == nil {
+	switch {
+	case e.fresh == nil:
 		changed = c.takeIn(e)
-	} else if made { // fill has asked since the call
+	case made: // fill has asked since the call
 		changed = true
-	} else if changed, err = e.fresh(ctx, e.index); err != nil {
+	case ahead != nil && ahead.of == e:
+		changed, err = ahead.wait(ctx)
+	default:
+		changed, err = e.fresh(ctx, e.index)
+	}
+	if err != nil {
 		if errors.Is(err, ErrDiverged) {
 			c.mu.Lock()
 			c.drop(e)
@@ -256,6 +271,9 @@ func (c *Cache) Close() {
 	c.closed = true
 	for e := range c.filling {
 		e.cancel()
+	}
+	for a := range c.aheads {
+		a.cancel()
 	}
 	c.mu.Unlock()
 	c.fills.Wait()

@@ -250,3 +250,100 @@ func TestLoadIsRefusedToEachOne(t *testing.T) {
 		}
 	})
 }
+
+// An index that is brought up to date ahead is searched as it was meanwhile. That answer holds
+// where nothing has changed, and no longer than that.
+func TestAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*Index)
+		err     error
+		holds   bool
+		reading int64 // of the scope
+	}{
+		"unchanged": {holds: true, reading: 1},
+		"written":   {change: func(ix *Index) { ix.Put(fact(ann, "second", 1)) }, reading: 1},
+		"deleted":   {change: func(ix *Index) { ix.Remove("first", 2) }, reading: 1},
+		"lost":      {err: ErrDiverged, reading: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, answer := 0, make(chan struct{})
+				fresh := func(_ context.Context, ix *Index) (bool, error) {
+					if asked++; asked != 2 { // the first is of the reading
+						return false, nil
+					}
+					<-answer
+					if c.change != nil {
+						c.change(ix)
+					}
+					return c.change != nil, c.err
+				}
+				cache := NewCache(1<<30, func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
+					take([]*Entry{fact(scope, "first", 1), fact(scope, "kept", 1)})
+					return fresh, nil
+				})
+				defer cache.Close()
+				bound := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+				if cache.Begin(t.Context(), ann, bound) != nil {
+					t.Fatal("a scope that is not read is brought up to date")
+				}
+				if _, err := cache.Get(t.Context(), ann, time.Now); err != nil {
+					t.Fatal(err)
+				}
+				ahead := cache.Begin(t.Context(), ann, bound)
+				guess := ahead.Guess(&memory.Query{}, time.Now())
+				if guess == nil {
+					t.Fatal("no guess while the refresh is under way")
+				}
+				close(answer)
+				for range 2 {
+					ix, err := cache.GetAhead(t.Context(), ann, time.Now, ahead)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := guess.Holds(ix); got != c.holds {
+						t.Errorf("the guess holds: %v, want %v", got, c.holds)
+					}
+					if ahead.Guess(&memory.Query{}, time.Now()) != nil {
+						t.Error("a guess where there is nothing to wait for")
+					}
+				}
+				if got := cache.Stats().Loads; got != c.reading {
+					t.Errorf("%d readings, want %d", got, c.reading)
+				}
+			})
+		})
+	}
+}
+
+// The end of a call that was begun ahead is not waited for by a caller that has gone. Close
+// ends it.
+func TestAheadEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := NewCache(1<<30, func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
+			take([]*Entry{fact(scope, "first", 1)})
+			return func(ctx context.Context, _ *Index) (bool, error) {
+				if asked++; asked == 1 {
+					return false, nil
+				}
+				<-ctx.Done()
+				return false, ctx.Err()
+			}, nil
+		})
+		if _, err := c.Get(t.Context(), ann, time.Now); err != nil {
+			t.Fatal(err)
+		}
+		bound := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+		ahead := c.Begin(t.Context(), ann, bound)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.GetAhead(gone, ann, time.Now, ahead); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that has gone: %v", err)
+		}
+		c.Close()
+		if c.Begin(t.Context(), ann, bound) != nil {
+			t.Error("a closed cache begins a call")
+		}
+	})
+}

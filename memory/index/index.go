@@ -25,6 +25,7 @@ type Index struct {
 	contents
 	restoring sync.Mutex // guards contents.recent between searches, after mu
 	settled   atomic.Pointer[Settled]
+	changes   atomic.Int64 // that have begun
 }
 
 // contents are all of an index but its lock.
@@ -124,6 +125,7 @@ func newIndex() *Index {
 func (ix *Index) Put(e *Entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
+	ix.changes.Add(1)
 	if slot, ok := ix.slots[e.Memory.ID]; ok {
 		has := &ix.docs[slot]
 		is, created := &e.Memory, micros(e.Memory.CreateTime)
@@ -294,6 +296,7 @@ func (ix *Index) insertTurn(slot int32) {
 func (ix *Index) Remove(id string, revision int64) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
+	ix.changes.Add(1)
 	if slot, ok := ix.slots[id]; ok && ix.docs[slot].revision < revision {
 		ix.kill(slot)
 		ix.pack()
@@ -374,17 +377,30 @@ func (ix *Index) pack() {
 	ix.contents = fresh.contents
 }
 
+// due reports whether a memory may have expired by now. The caller holds ix.mu.
+func (ix *Index) due(now time.Time) bool { return !ix.expiring.IsZero() && !now.Before(ix.expiring) }
+
+// lockAt locks the index for reading, without the memories that have expired by now: another
+// call may have put one in since it was brought up to date.
+func (ix *Index) lockAt(now time.Time) {
+	for ix.mu.RLock(); ix.due(now); ix.mu.RLock() {
+		ix.mu.RUnlock()
+		ix.expire(now)
+	}
+}
+
 // expire kills the memories that have expired by now, and reports whether there
 // may have been any. Most calls only compare two times.
 func (ix *Index) expire(now time.Time) bool {
 	ix.mu.RLock()
-	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)
+	due := ix.due(now)
 	ix.mu.RUnlock()
 	if !due {
 		return false
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
+	ix.changes.Add(1)
 	ix.expiring = time.Time{}
 	for i := range ix.docs {
 		d := &ix.docs[i]

@@ -136,3 +136,25 @@ func TestBlocksHaveNoSpareRoom(t *testing.T) {
 		}
 	}
 }
+
+// A memory that has expired is in no answer, also one that another call has put in since the
+// index was brought up to date.
+func TestExpiredIsNotFound(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	ix := newIndex()
+	ix.Put(fact(memory.Scope{App: "app", User: "ann"}, "kept", 1))
+	gone := fact(memory.Scope{App: "app", User: "ann"}, "gone", 1)
+	gone.Memory.ExpireTime = now
+	ix.Put(gone)
+	q := &memory.Query{Terms: []string{"coffee"}, Limit: 10}
+	if found := ix.Search(q, now.Add(-time.Second)); found.Stats.Docs != 2 {
+		t.Errorf("before it expires: %+v", found)
+	}
+	if found := ix.Search(q, now); found.Stats.Docs != 1 || len(found.Runs) != 1 {
+		t.Errorf("once it has expired: %+v", found)
+	}
+	ix.Put(gone)
+	if found, _ := ix.SearchNear(q, &Near{}, now); found.Stats.Docs != 1 || len(found.Runs) != 1 {
+		t.Errorf("with lists: %+v", found)
+	}
+}

@@ -34,11 +34,14 @@ func (ix *Index) Apart() bool {
 	return ix.apart > 0
 }
 
+// Changes counts what has changed the index, or may have. Of two equal ones nothing has in between.
+func (ix *Index) Changes() int64 { return ix.changes.Load() }
+
 // SearchNear is Search where the store has measured the vectors. In the answer, Cosine is
 // NaN for the memories whose vectors stay in the store: the caller sets it. SearchNear also
 // reports whether the lists reach far enough. If not, an answer needs longer ones.
 func (ix *Index) SearchNear(q *memory.Query, near *Near, now time.Time) (found memory.Found, enough bool) {
-	ix.mu.RLock()
+	ix.lockAt(now)
 	defer ix.mu.RUnlock()
 	sr := search{ix: ix, q: q, now: now, near: near}
 	found = sr.run()
@@ -66,7 +69,7 @@ func (ix *Index) Settled() Settled {
 // Passing gives the ids of the memories that pass the filter of a query. It reports false if
 // there are more than most.
 func (ix *Index) Passing(q *memory.Query, now time.Time, most int) (ids []string, few bool) {
-	ix.mu.RLock()
+	ix.lockAt(now)
 	defer ix.mu.RUnlock()
 	s := search{ix: ix, q: q, now: now}
 	for slot := range ix.docs {

@@ -12,7 +12,7 @@ import (
 // Search answers a query of memory.Store.Search at a time. The vector has the
 // dimension of those in the index.
 func (ix *Index) Search(q *memory.Query, now time.Time) memory.Found {
-	ix.mu.RLock()
+	ix.lockAt(now)
 	defer ix.mu.RUnlock()
 	sr := search{ix: ix, q: q, now: now}
 	return sr.run()

@@ -134,7 +134,7 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			defer bare.Close()
 			KeepNoVectors(bare)
-			if _, err := bare.cached(context.WithValue(b.Context(), inBackground{}, true), scope); err != nil {
+			if _, err := bare.cached(context.WithValue(b.Context(), inBackground{}, true), scope, nil); err != nil {
 				b.Fatal(err)
 			}
 			calls := &recorder{client: q.Client(b)}

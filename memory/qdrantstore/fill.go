@@ -42,7 +42,7 @@ func (s *Store) fill(scope memory.Scope) {
 	f.cancel, f.scope = cancel, scope
 	f.all.Go(func() {
 		defer cancel()
-		_, _ = s.cached(ctx, scope)
+		_, _ = s.cached(ctx, scope, nil)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.cancel = nil
@@ -69,11 +69,11 @@ func (f *filler) close() {
 
 // indexOf returns the index of a scope, or nil if Qdrant answers the search: the scope
 // is too large for an index, or too large to wait until its index is read.
-func (s *Store) indexOf(ctx context.Context, scope memory.Scope) (*index.Index, error) {
+func (s *Store) indexOf(ctx context.Context, scope memory.Scope, ahead *index.Ahead) (*index.Index, error) {
 	if s.sizes.of(scope) == large || s.filler.reads(scope) && s.cache.Held(scope) == nil {
 		return nil, nil
 	}
-	ix, err := s.cached(ctx, scope)
+	ix, err := s.cached(ctx, scope, ahead)
 	if errors.Is(err, errLarge) || errors.Is(err, errLong) {
 		return nil, nil
 	}
@@ -82,8 +82,8 @@ func (s *Store) indexOf(ctx context.Context, scope memory.Scope) (*index.Index, 
 
 // cached reads the index of a scope unless the cache has it. One that turns out to have no
 // room for its vectors is read again without them.
-func (s *Store) cached(ctx context.Context, scope memory.Scope) (*index.Index, error) {
-	ix, err := s.cache.Get(ctx, scope, s.opts.Now)
+func (s *Store) cached(ctx context.Context, scope memory.Scope, ahead *index.Ahead) (*index.Index, error) {
+	ix, err := s.cache.GetAhead(ctx, scope, s.opts.Now, ahead)
 	if errors.Is(err, errVectors) {
 		ix, err = s.cache.Get(ctx, scope, s.opts.Now)
 	}

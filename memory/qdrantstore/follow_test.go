@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path"
@@ -104,8 +105,8 @@ func (c *calls) take() []string {
 	return out
 }
 
-// A search of a scope whose index is there makes one call, whether something has
-// changed or not.
+// A search of a scope whose index is there makes one call: it reads the head, or what has
+// changed if this process has written. A write of another process takes both.
 func TestWarmSearchIsOneCall(t *testing.T) {
 	t.Parallel()
 	q := qdranttest.Start(t)
@@ -118,20 +119,97 @@ func TestWarmSearchIsOneCall(t *testing.T) {
 	c.record(t, s, url)
 	has(t, s, "w1")
 	c.take()
+	finds := func(word string, want ...string) {
+		t.Helper()
+		if got := has(t, s, word); len(got) != 1 {
+			t.Fatal(got)
+		}
+		if made := c.take(); !slices.Equal(made, want) {
+			t.Errorf("%q: the calls are %v, not %v", word, made, want)
+		}
+	}
 	for i := range 3 {
-		if got := has(t, s, fmt.Sprint("w", i)); len(got) != 1 {
+		w, x, y := fmt.Sprint("w", i), fmt.Sprint("x", i), fmt.Sprint("y", i)
+		finds(w, "Get")
+		putWord(t, other, x)
+		finds(x, "Get", "QueryBatch")
+		finds(x, "QueryBatch") // the first one may have come too early for some of the shards
+		putWord(t, s, y)
+		c.take()
+		finds(y, "QueryBatch")
+		finds(y, "QueryBatch")
+	}
+}
+
+// A prepared search sees what was written before it was prepared, by any process, while
+// others write. What is written in between is found whole or not at all.
+func TestPreparedSearch(t *testing.T) {
+	t.Parallel()
+	url := qdranttest.Start(t).URL(t)
+	s, other := followed(t, url), followed(t, url)
+	putWord(t, other, "w0")
+	has(t, s, "w0")
+	c := &calls{}
+	c.record(t, s, url)
+	for i := 1; i < 40; i++ {
+		before, between := fmt.Sprint("w", i), fmt.Sprint("x", i)
+		putWord(t, other, before)
+		search := s.PrepareSearch(t.Context(), followScope)
+		putWord(t, []*Store{s, other}[i%2], between)
+		for range 2 {
+			found, err := search(t.Context(), memory.Query{Terms: []string{before, between}, Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found.Runs) == 0 || found.Runs[0][0].Memory.ID != before && found.Runs[len(found.Runs)-1][0].Memory.ID != before {
+				t.Fatalf("%q is not found: %+v", before, found.Runs)
+			}
+		}
+		if got := has(t, s, before, between); len(got) != 2 {
 			t.Fatal(got)
 		}
-		if made := c.take(); !slices.Equal(made, []string{"QueryBatch"}) {
-			t.Errorf("an unchanged scope: %v", made)
+	}
+	has(t, s, "w0")
+	has(t, s, "w0")
+	c.take()
+	for range 3 {
+		search := s.PrepareSearch(t.Context(), followScope)
+		for range 2 {
+			if _, err := search(t.Context(), memory.Query{Terms: []string{"w0"}, Limit: 1}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		putWord(t, other, fmt.Sprint("x", i))
-		if got := has(t, s, fmt.Sprint("x", i)); len(got) != 1 {
-			t.Fatal(got)
+		if made := c.take(); !slices.Equal(made, []string{"Get"}) {
+			t.Errorf("a prepared search of an unchanged scope makes the calls %v", made)
 		}
-		if made := c.take(); !slices.Equal(made, []string{"QueryBatch"}) {
-			t.Errorf("after a write of another: %v", made)
-		}
+	}
+}
+
+// A prepared search of a store that is closed meanwhile ends, and makes no call after that. One
+// that is given up ends too, and a later one goes on.
+func TestPreparedSearchEnds(t *testing.T) {
+	t.Parallel()
+	url := qdranttest.Start(t).URL(t)
+	s := followed(t, url)
+	putWord(t, s, "w")
+	has(t, s, "w")
+	ctx, cancel := context.WithCancel(t.Context())
+	search := s.PrepareSearch(ctx, followScope)
+	cancel()
+	if _, err := search(ctx, memory.Query{Terms: []string{"w"}, Limit: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that was given up: %v", err)
+	}
+	if got := has(t, s, "w"); len(got) != 1 {
+		t.Fatal(got)
+	}
+	for range 20 {
+		s.PrepareSearch(t.Context(), followScope)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PrepareSearch(t.Context(), followScope)(t.Context(), memory.Query{}); err == nil {
+		t.Error("a closed store answers")
 	}
 }
 

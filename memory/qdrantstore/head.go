@@ -190,6 +190,14 @@ func (hs *heads) next(scope memory.Scope, read *head) (was, now *head) {
 	return was, now
 }
 
+// sentAfter reports whether this process has sent a later head of a scope than that of a write.
+func (hs *heads) sentAfter(scope memory.Scope, write int64) bool {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	sent := hs.sent[scope]
+	return sent != nil && sent.n > write
+}
+
 // confirm reports whether a write has its number, by the head that was read after it.
 // If not, what was sent is forgotten, as it may not come true.
 func (hs *heads) confirm(scope memory.Scope, is *head, w writeMark) bool {

@@ -22,9 +22,15 @@ type near struct {
 	scope memory.Scope
 	q     *memory.Query
 	now   time.Time
+	ahead *index.Ahead       // nil if the index is brought up to date for this search alone
 	end   context.CancelFunc // of the call under way
 	asked sync.WaitGroup
 	limit int // of the lists
+	// of is the index for which the lists were asked, and changes are those that it had then. Qdrant reads the payload
+	// of a point after it has measured the vector, and so may give the cosine of one revision with the number of the
+	// next. It cannot do so with a revision that it had before the call.
+	of      *index.Index
+	changes int64
 	// among are the memories that pass the filter, if Qdrant cannot decide it and few pass; nil
 	// for those that it lets through.
 	among []*qdrant.PointId
@@ -47,12 +53,13 @@ const nearTries = 3
 
 // searchIndex answers a search by the index of its scope. It reports whether it has: there
 // may be no index, or one whose memories change all the time.
-func (s *Store) searchIndex(ctx context.Context, scope memory.Scope, q *memory.Query) (
+func (s *Store) searchIndex(ctx context.Context, scope memory.Scope, q *memory.Query, ahead *index.Ahead) (
 	found memory.Found, done bool, err error) {
 	for range nearTries {
-		n := &near{s: s, scope: scope, q: q, now: s.opts.Now(), limit: q.Limit + spare}
+		n := &near{s: s, scope: scope, q: q, now: s.opts.Now(), ahead: ahead, limit: q.Limit + spare}
+		ahead = nil // what has changed since is what a second try is for
 		if ix := s.cache.Held(scope); ix != nil && ix.Apart() && n.wanted() {
-			n.ask(ctx)
+			n.ask(ctx, ix)
 		}
 		found, done, err = n.search(ctx)
 		if n.end != nil {
@@ -71,15 +78,19 @@ func (n *near) wanted() bool { return n.q.Limit > 0 && norm(n.q.Vector) > 0 }
 
 // search is one try.
 func (n *near) search(ctx context.Context) (found memory.Found, done bool, err error) {
-	ix, err := n.s.indexOf(ctx, n.scope)
+	guess := n.ahead.Guess(n.q, n.now)
+	ix, err := n.s.indexOf(ctx, n.scope, n.ahead)
 	if err != nil || ix == nil {
 		return found, false, err
+	}
+	if guess.Holds(ix) {
+		return guess.Found, true, nil
 	}
 	if !n.wanted() || !ix.Apart() {
 		return ix.Search(n.q, n.s.opts.Now()), true, nil
 	}
 	if n.end == nil { // the index was read just now
-		n.ask(ctx)
+		n.ask(ctx, ix)
 	}
 	settled := ix.Settled()
 	for enough := false; !enough; {
@@ -91,10 +102,11 @@ func (n *near) search(ctx context.Context) (found memory.Found, done bool, err e
 			n.end()
 			n.limit *= 4
 			n.passing(ix)
-			n.ask(ctx)
+			n.ask(ctx, ix)
 		}
 	}
-	done, err = n.measure(ctx, &found, settled)
+	before := n.of == ix && n.changes == ix.Changes()
+	done, err = n.measure(ctx, &found, settled, before)
 	return found, done, err
 }
 
@@ -113,7 +125,8 @@ func (n *near) passing(ix *index.Index) {
 }
 
 // ask begins to ask for the lists.
-func (n *near) ask(ctx context.Context) {
+func (n *near) ask(ctx context.Context, ix *index.Index) {
+	n.of, n.changes = ix, ix.Changes()
 	ctx, n.end = context.WithCancel(ctx)
 	n.asked.Go(func() { n.err = n.readLists(ctx) })
 }
@@ -171,6 +184,7 @@ func scoreOf(p *qdrant.ScoredPoint) scored {
 type measuring struct {
 	*near
 	settled index.Settled // as it was before the memories were found
+	before  bool          // the index had all revisions before the lists were asked
 	// Qdrant reads the payload of a point four times as long as it measures the vector. So it is
 	// not asked for the revision of a memory that was never changed before settled: it only
 	// leaves out what was written since.
@@ -181,8 +195,9 @@ type measuring struct {
 
 // measure sets the cosines that an index without vectors leaves out. It reports whether all
 // are of the revisions that the index has: a write meanwhile may have made others.
-func (n *near) measure(ctx context.Context, found *memory.Found, settled index.Settled) (done bool, err error) {
-	m := &measuring{near: n, settled: settled, left: map[string]*memory.Candidate{}}
+func (n *near) measure(ctx context.Context, found *memory.Found, settled index.Settled, before bool) (
+	done bool, err error) {
+	m := &measuring{near: n, settled: settled, before: before, left: map[string]*memory.Candidate{}}
 	for _, run := range append(found.Runs, found.Succession) {
 		for i := range run {
 			m.add(&run[i])
@@ -204,7 +219,8 @@ func (m *measuring) add(c *memory.Candidate) {
 	if !math.IsNaN(c.Cosine) {
 		return
 	}
-	if is, ok := m.scores[c.Memory.ID]; ok && is.revision == c.Memory.Revision {
+	is, ok := m.scores[c.Memory.ID]
+	if ok && is.revision == c.Memory.Revision && (m.before || is.revision == 1) {
 		c.Cosine = is.cosine
 		return
 	}

@@ -120,6 +120,7 @@ type Store struct {
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
 	writes   *merger[writeCall, writeMark]
 	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
+	peeks    *merger[memory.Scope, writeMark]                    // of searches, see follower.refresh
 	cache    *index.Cache                                        // of scopes that are not large
 	sizes    sizes
 	filler   filler
@@ -272,6 +273,7 @@ func (s *Store) merge() {
 	ended := func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) }
 	s.reads = &merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]{call: s.readAll, limit: limit, ended: ended}
 	s.writes = &merger[writeCall, writeMark]{call: s.writeAll, limit: limit, ended: ended}
+	s.peeks = &merger[memory.Scope, writeMark]{call: s.peek, limit: limit, ended: ended}
 	s.follows = &merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint]{call: s.followAll, limit: limit, ended: ended}
 }
 
@@ -282,6 +284,7 @@ func (s *Store) Close() error {
 	s.cache.Close()
 	s.reads.close()
 	s.writes.close()
+	s.peeks.close()
 	s.follows.close()
 	s.asks.Wait()
 	return s.client.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 const (
@@ -52,13 +53,26 @@ type search struct {
 // Search implements memory.Store. A scope is searched by its index in memory, if it has
 // one; see indexOf.
 func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	return s.search(ctx, scope, &q, nil)
+}
+
+// PrepareSearch implements memory.Store. It begins to ask what has changed in the scope.
+func (s *Store) PrepareSearch(ctx context.Context, scope memory.Scope) memory.PreparedSearch {
+	ahead := s.cache.Begin(ctx, scope, s.bounded)
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) {
+		return s.search(ctx, scope, &q, ahead)
+	}
+}
+
+func (s *Store) search(ctx context.Context, scope memory.Scope, q *memory.Query, ahead *index.Ahead) (
+	memory.Found, error) {
 	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
 	q.Hidden = false // it is for lists
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	out, done, err := s.searchIndex(ctx, scope, &q)
+	out, done, err := s.searchIndex(ctx, scope, q, ahead)
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
@@ -66,7 +80,7 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 		return out, nil
 	}
 	sr := &search{
-		s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
+		s: s, scope: scope, q: q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
 	}
 	sr.norm = norm(q.Vector)
 	for _, t := range q.Terms {

@@ -159,6 +159,11 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	return ix.Search(&q, s.now()), nil
 }
 
+// PrepareSearch implements memory.Store. Nothing can be done without the query.
+func (s *Store) PrepareSearch(_ context.Context, scope memory.Scope) memory.PreparedSearch {
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) { return s.Search(ctx, scope, q) }
+}
+
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }
 

@@ -235,10 +235,17 @@ func (b *bank) search(q memory.Query) memory.Found {
 // searchIn queries, and checks the rules that every answer keeps.
 func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 	b.Helper()
+	// A prepared search finds the same, with another search between its two steps.
+	search := b.store.PrepareSearch(b.Context(), s)
 	found, err := b.store.Search(b.Context(), s, q)
 	if err != nil {
 		b.Fatalf("Search(%+v): %v", q, err)
 	}
+	prepared, err := search(b.Context(), q)
+	if err != nil {
+		b.Fatalf("prepared search(%+v): %v", q, err)
+	}
+	b.same("a prepared search", sorted(prepared), sorted(found))
 	if got, want := len(found.Stats.DF), len(q.Terms); got != want {
 		b.Fatalf("Search(%+v): %d document frequencies for %d terms", q, got, want)
 	}

@@ -182,6 +182,11 @@ func differentMemories(b *bank) {
 				if err != nil || !slices.Equal(foundIDs(found), []string{id}) {
 					b.Errorf("Search for %q once it is put: %q, error %v", id, foundIDs(found), err)
 				}
+				search := b.store.PrepareSearch(b.Context(), s)
+				found, err = search(b.Context(), memory.Query{Terms: []string{id}, Limit: 5})
+				if err != nil || !slices.Equal(foundIDs(found), []string{id}) {
+					b.Errorf("prepared search for %q once it is put: %q, error %v", id, foundIDs(found), err)
+				}
 				page, err := b.store.List(b.Context(), s, memory.List{PageSize: memory.MaxPageSize})
 				if err != nil || !slices.Contains(ids(page.Memories), id) {
 					b.Errorf("List of %q once it is put: %q, error %v", id, ids(page.Memories), err)
@@ -249,13 +254,17 @@ func checkVersion(b *bank, c memory.Candidate) {
 // each.
 func searchVersions(b *bank, n int, done <-chan struct{}) {
 	q := memory.Query{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 2 * n, Context: 1}
-	for running := true; running; {
+	for running, prepared := true, false; running; prepared = !prepared {
 		select {
 		case <-done:
 			running = false // after one more search
 		default:
 		}
-		found, err := b.store.Search(b.Context(), ann, q)
+		search := func(ctx context.Context, q memory.Query) (memory.Found, error) { return b.store.Search(ctx, ann, q) }
+		if prepared {
+			search = b.store.PrepareSearch(b.Context(), ann)
+		}
+		found, err := search(b.Context(), q)
 		if err != nil {
 			b.Errorf("Search during writes: %v", err)
 			return

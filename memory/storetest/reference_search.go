@@ -17,6 +17,11 @@ type scored struct {
 	lexical float64
 }
 
+// PrepareSearch implements memory.Store.
+func (r *reference) PrepareSearch(_ context.Context, scope memory.Scope) memory.PreparedSearch {
+	return func(ctx context.Context, q memory.Query) (memory.Found, error) { return r.Search(ctx, scope, q) }
+}
+
 // Search implements memory.Store: it measures all memories, takes the best of
 // both lists, adds cited turns, and cuts the sessions into runs.
 func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
