@@ -202,7 +202,7 @@ func givenUp(ws english.Words, third bool) (given english.Words, event bool) {
 	if n == 0 || verb == "" {
 		return nil, false
 	}
-	return replaceFirst(withoutRecentTime(ws)[n:], english.Word{Text: verb, Stop: ws[n].Stop}), true
+	return replaceFirst(withoutWholly(withoutRecentTime(ws))[n:], english.Word{Text: verb, Stop: ws[n].Stop}), true
 }
 
 // timeOfEnd takes from an activity that was given up the time at which it was: "in June". "On Sundays" is a part of the

@@ -113,7 +113,7 @@ func onlyTime(ws english.Words) bool {
 			return !goesOnFor(ws[i+2:]) // "instead of Firefox for banking"
 		}
 		if !inAny(w.Text, changeWords, timeFillers, english.Adverbs, english.Articles) &&
-			!inAny(w.Text, english.DateWords, english.Periods) && !english.StartsWithDigit(w.Text) {
+			!inAny(w.Text, english.DateWords, english.Periods, dayParts) && !english.StartsWithDigit(w.Text) {
 			return false
 		}
 	}
@@ -129,4 +129,36 @@ func ofOtherRoom(ws english.Words) bool {
 		}
 	}
 	return false
+}
+
+// usual reports whether ws begins with how often somebody takes a way to work, which does not bound it: "every
+// morning".
+func (f *frame) usual(ws english.Words) bool {
+	return strings.HasPrefix(f.attribute, "commute") && eachTime(ws)
+}
+
+// forNow reports whether the word at i bounds a state: "this week", "in winter", "for now". Who rents a house "to
+// tourists" does not live there.
+func (f *frame) forNow(rest english.Words, i int) bool {
+	next := rest.At(i + 1)
+	switch w := rest[i].Text; w {
+	case "this":
+		return english.Periods.Has(next)
+	case "today":
+		return true
+	case "in":
+		return seasons.Has(next)
+	case "for":
+		return next == "now"
+	case "to":
+		return i == 0 && f.attribute == "home"
+	default:
+		return bounds.Has(w)
+	}
+}
+
+// eachTime reports whether ws begins with how often something is done: "every morning", "most days".
+func eachTime(ws english.Words) bool {
+	first, next := ws.At(0), singular(ws.At(1))
+	return (first == "every" || first == "each" || first == "most") && inAny(next, english.Periods, dayParts)
 }

@@ -142,7 +142,7 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 		if n == 0 {
 			n = english.Polite.Match(ws, 0)
 		}
-		if n == 0 && ws.At(0) == "always" {
+		if n == 0 && (ws.At(0) == "always" || ws.StartWith("do", "call")) {
 			n = 1
 		}
 		standing = standing || lasts || n > 0 && (ws[0].Text == "always" || ws[0].Text == "please")

@@ -157,7 +157,16 @@ func stopped(ws english.Words, third bool) (english.Words, bool) {
 	if verb == "be" {
 		return nil, false // "stopped being a nurse" would need the form of "be"
 	}
+	ws = withoutWholly(ws)
 	return inPresent(ws, verb, third)
+}
+
+// withoutWholly is ws without a word at its end that only stresses an end: "quit smoking completely".
+func withoutWholly(ws english.Words) english.Words {
+	if last := len(ws) - 1; last > 0 && wholly.Has(ws[last].Text) {
+		return ws[:last]
+	}
+	return ws
 }
 
 // leftJob turns "quit my job at Acme" and "left my job at Acme" into "work at

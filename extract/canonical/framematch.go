@@ -238,7 +238,9 @@ func (c *claim) wordSlot(name string, ws, rest english.Words) string {
 // else one that has customers ("I'm with Vodafone") or that no table has.
 func (c *claim) firm(ws english.Words, maker bool) string {
 	value := c.company(ws)
-	if givenNames.Has(ws[0].Text) || maker != (companies.Has(value) && !served.Has(value)) {
+	last := ws[len(ws)-1].Text
+	employs := companies.Has(value) && !served.Has(value) || len(ws) > 1 && employing.Has(last)
+	if givenNames.Has(ws[0].Text) || maker != employs {
 		return ""
 	}
 	return value

@@ -334,8 +334,9 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 			namesSpan(append(slices.Clone(rest[i+1:]), english.Word{})):
 			return true // "moved to Porto for a month"
 		case f.event, strings.Contains(f.attribute, "<"), strings.HasPrefix(f.attribute, "one "):
-		case bounds.Has(w.Text), w.Text == "this" && english.Periods.Has(next), w.Text == "today",
-			w.Text == "in" && seasons.Has(next), w.Text == "for" && next == "now":
+		case f.usual(rest[i:]):
+			return false
+		case f.forNow(rest, i):
 			return true
 		case rest.At(i-1) == "since":
 		case boundingModifiers.Has(w.Text), english.DateWords.Has(singular(w.Text)):

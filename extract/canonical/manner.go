@@ -57,17 +57,18 @@ func mannerOf(ws english.Words, lasting bool) (name, side string) {
 	if name, side = mannerAllowed(ws); name != "" {
 		return name, side
 	}
-	standing = standing || ws.StartWith("do", "not") || ws.At(0) == "never" || ws.StartWith("no", "more") ||
-		ws.StartWith("stop", "with") || ws.StartWith("stop", "using")
+	no, back := deniesSide(ws), bringsBack(ws)
+	lasting = lasting || back
+	standing = standing || back || ws.At(0) == "never" || stopping.Match(ws, 0) > 0
 	verb := 0
 	for verb < len(ws) && (ws[verb].Text == "do" || ws[verb].Text == "always" || negations.Has(ws[verb].Text)) {
 		verb++
 	}
-	asks := mannerWishes.Match(ws, 0) > 0 || mannerVerbs.Has(ws.At(verb)) || ws.StartWith("no", "more")
+	asks := mannerWishes.Match(ws, 0) > 0 || mannerVerbs.Has(ws.At(verb)) || no
 	if len(ws) > maxManner || len(ws) < 2 || ws.Any(mannerTasks) || ofOneTask(ws) || !asks {
 		return "", ""
 	}
-	name, side = mannerSide(ws, ws.Any(negations) || ws.Any(mannerDenies) || ws.StartWith("no", "more"))
+	name, side = mannerSide(ws, ws.Any(negations) || ws.Any(mannerDenies) || no)
 	// "Please sum it up in bullet points" and "use emojis" may be about one text, however polite.
 	if (name == formatManner || name == "emojis") && !lasting && !ws.Any(allAnswers) {
 		return "", ""
@@ -79,6 +80,14 @@ func mannerOf(ws english.Words, lasting bool) (name, side string) {
 }
 
 // What is allowed with a bound, such as "in the group chat", says nothing of the answers to the speaker.
+
+// deniesSide reads "no emojis in your replies" and "no more emojis", but not "no offence, but …".
+func deniesSide(ws english.Words) bool {
+	return ws.At(0) == "no" && (ws.At(1) == "more" || mannerSides.Of(ws.At(1)) != "")
+}
+
+// bringsBack reads "bring the emojis back".
+func bringsBack(ws english.Words) bool { return ws.At(0) == "bring" && ws.Has("back") }
 
 // lasts reports whether an instruction says that it is about more than one text: "always", "from now on", "no more".
 func lasts(ws english.Words) bool {

@@ -283,10 +283,13 @@ func countAfter(all english.Words) []Claim {
 	}
 	for i := 2; i+2 < len(all); i++ {
 		w, from := all[i].Text, all[i-1].Text
-		if w != "makes" && w != "leaves" || from != "which" || !stopsClause(all[i-2].Stop) {
+		if w != "makes" && w != "leaves" || from != "which" && from != "that" || !stopsClause(all[i-2].Stop) {
 			continue
 		}
 		k := i + 1
+		if all[k].Text == "it" {
+			k++
+		}
 		for k+1 < len(all) && countLeads.Has(all[k].Text) {
 			k++
 		}
@@ -322,21 +325,34 @@ func parentOf(all english.Words) []Claim {
 	return nil
 }
 
-// householdHas reads "our household owns two cars".
+// householdHas reads "our household owns two cars", "our family is down to a pair of cars" and "the herd is up to
+// eleven goats". With "the", a herd or a flock is the speaker's, as nobody tells of another one so. What a household
+// is up or down to has changed.
 func (c *claim) householdHas(all english.Words) []Claim {
-	if first := all.At(0); first != "my" && first != "our" || !household(all.At(1)) || len(all) < 5 ||
-		!familyVerbs.Has(all[2].Text) {
+	first, many := all.At(0), all.At(1) == "herd" || all.At(1) == "flock"
+	own := first == "my" || first == "our" || many && first == "the"
+	if !own || !many && !household(all.At(1)) || len(all) < 5 {
 		return nil
 	}
-	n := all[3].Text
-	if n == "one" {
+	i, changed := 3, false
+	for isBe(all[2].Text) && upOrDown.Has(all.At(i)) {
+		i, changed = i+1, true
+	}
+	if !changed && !familyVerbs.Has(all[2].Text) {
+		return nil
+	}
+	n := all.At(i)
+	switch {
+	case n == "one":
 		n = "1"
+	case all[min(i, len(all)):].StartWith("a", "pair", "of"), all[min(i, len(all)):].StartWith("a", "couple", "of"):
+		n, i = "2", i+2
 	}
-	noun := singular(all[4].Text)
-	if !isNumber(n) || !countable.Has(noun) || !onlyOf(all[5:], keptBy) {
+	noun := singular(all.At(i + 1))
+	if rest := all[min(i+2, len(all)):]; !isNumber(n) || !countable.Has(noun) || !many && !onlyOf(rest, keptBy) {
 		return nil
 	}
-	return []Claim{{Attribute: "count " + countName(noun), Value: n, Several: true, Loose: true}}
+	return []Claim{{Attribute: "count " + countName(noun), Value: n, Several: true, Loose: !changed, Changed: changed}}
 }
 
 func household(w string) bool { return w == "household" || w == "family" }

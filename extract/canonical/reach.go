@@ -24,7 +24,7 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 			said = append(said, ws...)
 		}
 	}
-	if !told || !c.reachesSpeaker(all) || said.Any(uncertainNouns) || said.Any(negations) || said.Any(numbered) {
+	if !told || uncertainReach(said) || !c.reachesSpeaker(all) || said.Any(negations) || said.Any(numbered) {
 		return nil
 	}
 	changed = changed || becoming.Found(all)
@@ -59,6 +59,18 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 		return nil
 	}
 	return out
+}
+
+// uncertainReach reports whether ws may tell of no number that holds: "if I get a new number". In "people should ring
+// me on", others are asked to use one that does.
+func uncertainReach(ws english.Words) bool {
+	for i, w := range ws {
+		asked := w.Text == "should" && reachVerbs.Has(ws.At(i+1))
+		if uncertainNouns.Has(w.Text) && !asked {
+			return true
+		}
+	}
+	return false
 }
 
 // reachesSpeaker reports whether the first number or address of a fact is the speaker's by the words before it, or by

@@ -168,6 +168,24 @@ func withoutDayArticle(ws english.Words) english.Words {
 	return ws
 }
 
+// ofOneDay is ws with a day of the week in place of all such days: "on Tuesdays", "every Tuesday". A later day of such
+// a thing takes its place, whether or not both say that they are of every week.
+func ofOneDay(ws english.Words) english.Words {
+	i := 0
+	if ws[0].Text == "every" || ws[0].Text == "each" || english.Prepositions.Has(ws[0].Text) {
+		i = 1
+	}
+	day, many := strings.CutSuffix(ws.At(i), "s")
+	if !english.DateWords.Has(day) || !strings.HasSuffix(day, "day") || !many && i == 0 {
+		return ws
+	}
+	out := slices.Clone(ws)
+	if out[i].Text = day; !english.Prepositions.Has(ws[0].Text) {
+		out = out[i:]
+	}
+	return out
+}
+
 // namesMonthAlone reports whether ws is a month and nothing else: "march", "late may".
 func namesMonthAlone(ws english.Words) bool {
 	if w := ws[0].Text; len(ws) > 1 && (w == "early" || w == "mid" || w == "late") {
@@ -182,7 +200,7 @@ func (c *claim) kindOf(ws english.Words) (kind, value string) {
 	if len(ws) == 0 || len(ws) > maxValueWords {
 		return "", ""
 	}
-	ws = withoutDayArticle(ws)
+	ws = ofOneDay(withoutDayArticle(ws))
 	first := ws[0].Text
 	if first == "on" || first == "at" || first == "for" || first == "in" {
 		if len(ws) > 1 && (english.DateWords.Has(ws[1].Text) || english.StartsWithDigit(ws[1].Text) ||

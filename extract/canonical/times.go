@@ -22,7 +22,7 @@ var (
 	recently = regexp.MustCompile(`^(?:(?:as of |since )(?:today|yesterday|now|` +
 		`(?:this|last) (?:week|month|morning)|` +
 		`(?:last )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday))|` +
-		`yesterday|today|recently|last night|the other day|` +
+		`yesterday|today|recently|last night|the other day|on the \d\d?(?:st|nd|rd|th)|` +
 		`(?:a|one|\d|few|a few|couple of|a couple of) (?:days?|weeks?|months?) ago|` +
 		`(?:last|this|over the|on|last) (?:week|weekend|month|morning|` +
 		`monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +

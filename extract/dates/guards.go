@@ -27,6 +27,8 @@ var (
 		`(?:` + monthNames + `)\b)`)
 	weekFollows = regexp.MustCompile(`^,? (?:the )?(?:week|weekend|one|month) (?:after|before)\b|` +
 		`^ (?:after|before) (?:next|last|that)\b`)
+	// manyFollow shows that a day is that of every week: "on Tuesday nights I play squash".
+	manyFollow   = regexp.MustCompile(`^ (?:nights|mornings|afternoons|evenings|lunchtimes)\b`)
 	rangeFollows = regexp.MustCompile(`^ ?(?:to|through|thru|till|until|-|–) ?(?:` + weekdayNames + `)\b`)
 	rangeBefore  = regexp.MustCompile(`(?:` + weekdayNames + `) ?(?:to|through|thru|till|until|-|–) ?$`)
 )
@@ -40,7 +42,7 @@ func freeWeekday(m *match) bool {
 	}
 	before, after := m.before(), m.after()
 	return !determined.MatchString(before) && !dateFollows.MatchString(after) && !weekFollows.MatchString(after) &&
-		!rangeFollows.MatchString(after) && !rangeBefore.MatchString(before)
+		!manyFollow.MatchString(after) && !rangeFollows.MatchString(after) && !rangeBefore.MatchString(before)
 }
 
 // freePeriod reports whether a match is a period of the calendar.

@@ -36,6 +36,13 @@ var beingRules = table{
 		heavy, _ := weight(p.words[min(p.i+2, len(p.words)):])
 		return p.word == "able" && p.next == "to" && heavy > 1 && !p.task && !p.points(3)
 	}},
+	{"I am at work right now", as(none), func(p *position) bool {
+		here := p.next == "work" || p.next == "home" || p.next == "school"
+		return p.word == "at" && here && (rightNow.Found(p.words) || p.words.Has("currently"))
+	}},
+	{"I was in tears", as(none), func(p *position) bool {
+		return p.word == "in" && (p.next == "tears" || p.next == "stitches" || p.next == "shock" || p.next == "awe")
+	}},
 	{"I am in the marketing team", as(personal), func(p *position) bool {
 		at := p.word == "in" || p.word == "on" || p.word == "with" || p.word == "at"
 		return at && !p.past && !p.points(1) && !p.task && p.nearNoun(p.i+1, memberships)

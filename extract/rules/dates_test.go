@@ -31,6 +31,7 @@ func TestDates(t *testing.T) {
 		{mon, "I'm flying to Rome the day after tomorrow",
 			"I'm flying to Rome the day after tomorrow (2023-05-10)", "2023-05-10"},
 		{mon, "I'm flying to Rome tomorrow at 5pm", "I'm flying to Rome tomorrow (2023-05-09) at 5pm", "2023-05-09"},
+		{mon, "I play squash on Tuesday nights", "I play squash on Tuesday nights", ""},
 		{mon, "I ran a marathon today", "I ran a marathon today (2023-05-08)", "2023-05-08"},
 		{mon, "I ran a marathon this morning", "I ran a marathon this morning (2023-05-08)", "2023-05-08"},
 		{mon, "I'm meeting my sister tonight", "I'm meeting my sister tonight (2023-05-08)", "2023-05-08"},

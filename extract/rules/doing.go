@@ -61,6 +61,9 @@ var doingRules = table{
 		sits := p.word == "sit" || p.word == "serve"
 		return sits && p.next == "on" && !p.points(2) && p.nearNoun(p.i+2, memberships)
 	}},
+	{"I keep bees on the roof", as(personal), func(p *position) bool {
+		return (p.word == "keep" || p.word == "kept" || p.word == "raise") && p.nearNoun(p.i+1, livestock)
+	}},
 	{"I fix boilers for a living", as(personal | details), func(p *position) bool {
 		return p.forLiving() && !p.points(1)
 	}},

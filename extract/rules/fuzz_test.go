@@ -28,6 +28,7 @@ func FuzzExtract(f *testing.F) {
 	} {
 		f.Add(s, int64(1683554160))
 	}
+	f.Add("Do", memory.MinTime.Unix())
 	f.Add("I went to Rome yesterday", memory.MinTime.Unix())
 	f.Add("I'm going to Rome in 12 months", memory.MaxTime.Unix()-1)
 	r := New()

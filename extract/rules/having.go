@@ -70,6 +70,8 @@ func (c *clause) got(i int) topics {
 	switch v := c.at(i); {
 	case v == "to":
 		return c.duty(i + 1)
+	case mishaps.Has(v):
+		return none // "I got stuck in a meeting"
 	case (happenings.Has(v) || english.States.Has(v)) && !c.task:
 		return details
 	}
@@ -91,6 +93,11 @@ func (c *clause) owned(i int, past bool) topics {
 		}
 		if english.OwnNouns.Has(w) || ownTraits.Has(w) {
 			t |= personal
+		}
+		next := c.at(j + 1)
+		if dayLong.Has(w) && (next == "" || next == "today" || next == "so" || next == "tonight" || next == "ahead" ||
+			c.words[j].Stop != 0) && j > i {
+			return none // "I have a busy day today", "I've had a relaxing evening so far"
 		}
 		if c.words[j].Stop == ',' {
 			break

@@ -34,7 +34,16 @@ func directive(ws english.Words, i int) topics {
 	case "always", "never":
 		return o.always()
 	case "do":
+		if len(rest) > 0 && rest[0].Text != "not" {
+			o.words = rest // "Do call me Bob"
+			break
+		}
 		return o.doNot()
+	case "no": // "No emojis in your replies"
+		if name, _ := canonical.Manner(o.words); name != "" {
+			return instruction
+		}
+		return none
 	case "stop", "avoid": // "Stop apologising"
 		if name, _ := canonical.Manner(o.words); name != "" {
 			return instruction
@@ -215,7 +224,10 @@ func naming(ws english.Words) topics {
 	}
 	end := n // where the name ends: "in the letters you draft" says only where
 	// A name in small letters may have a preposition within it, and so the whole of it must be short.
-	for end < len(ws) && !(end > n && ws[n].Upper && english.Prepositions.Has(ws[end].Text)) {
+	for end < len(ws) {
+		if end > n && ws[n].Upper && (english.Prepositions.Has(ws[end].Text) || ws[end-1].Stop == ',') {
+			break
+		}
 		end++
 	}
 	if end > n+6 {

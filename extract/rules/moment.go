@@ -29,7 +29,7 @@ func ofTheMoment(ws english.Words) bool {
 			rest = ws[i+1:]
 		}
 		rest = rest[min(english.SkipLeads(rest), len(rest)):]
-		return passing(ws[:i]) && (len(rest) < 2 || statement(rest) == none || everyDay(rest))
+		return passing(ws[:i]) && (len(rest) < 2 || statement(rest) == none || everyDay(rest) || ofTheMoment(rest))
 	}
 	return passing(ws)
 }
@@ -42,10 +42,13 @@ func passing(ws english.Words) bool {
 		i++
 	}
 	j, negated := c.skipAdverbs(i + 1)
-	if c.at(i) != "i" && c.at(i) != "we" || negated {
+	if english.Past(c.at(i)) { // "Just got home"
+		j, negated = i, false
+	} else if c.at(i) != "i" && c.at(i) != "we" || negated {
 		return false
 	}
-	near := ws[:min(j, len(ws))].Any(nearly) || ws.Has("earlier") || c.justNow()
+	near := ws[:min(j, len(ws))].Any(nearly) ||
+		ws.Has("earlier") || ws.Has("currently") || c.justNow() || rightNow.Found(ws)
 	verb := c.at(j)
 	switch {
 	case verb == "have" && near:
@@ -116,8 +119,14 @@ func (c *clause) daily(j int, near bool) bool {
 	switch {
 	case dining.Has(verb) && (near || verb != "got" && verb != "get"):
 		return head.Any(meals) || near && rest.At(0) == "some" && !makes
-	case moving.Has(verb) && near:
-		return head[:min(len(head), 4)].Any(errands)
+	case moving.Has(verb) && near, verb == "went":
+		return head[:min(len(head), 4)].Any(errands) || verb == "went" && rest.At(0) == "for" && head.Any(pauses)
+	case chores.Has(verb):
+		return head.Any(choreObjects)
+	case verb == "took" || verb == "had":
+		return head[:min(len(head), 4)].Any(pauses)
+	case verb == "woke":
+		return true
 	}
 	return resting.Has(verb) && near
 }

@@ -8,11 +8,16 @@ func TestPassingMoments(t *testing.T) {
 		"I just got home and I'm tired", "I'm gonna grab some lunch at the taco spot", "I ate dinner not too long ago",
 		"I just had some peanuts", "I'm hanging out with friends", "I'll go to bed soon", "I had some nice hot coffee",
 		"I just woke up from a nap", "I'm about to take a nap",
+		"I cleaned the kitchen", "I took a walk", "I woke up pretty early", "I went to the store",
+		"I got stuck in a meeting", "I have a busy day today", "I've had a relaxing evening so far", "I was in tears",
+		"I am at work right now",
 	)
 	keepsAll(t,
 		"I just had dinner with my sister", "I just cooked dinner for 20 people",
 		"I'm relaxing this weekend with a long walk and some reading", "I just had lunch at Mama Rosa",
 		"I just woke up and my dad was in hospital",
+		"I went to the gym with my sister", "I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
+		"I have a day off every Friday", "I cycle to work every morning",
 		"I usually eat lunch at work", "I'm cooking dinner for the choir again", "I ate snails for the first time",
 	)
 }
@@ -32,7 +37,8 @@ func TestOpinions(t *testing.T) {
 
 // "The" before a work needs the talk, unless the fact says which it is.
 func TestShownWorks(t *testing.T) {
-	keepsNone(t, "I loved the characters", "The ending left me in tears", "I never finished the game")
+	keepsNone(t, "I loved the characters", "The ending left me in tears", "I never finished the game",
+		"The visual effects were stunning and left me in awe", "The series had me hooked")
 	keepsAll(t,
 		"I loved the ending of Casablanca", "I read the book that my sister wrote", "I liked the film \"Heat\"",
 		"I love being ahead of the game at work",

@@ -241,10 +241,28 @@ func (c *clause) concerning() (topics, bool) {
 			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing")
 		}
 	}
-	if !mine {
+	if !mine || shown && c.onlyMoves(verb) {
 		return none, false
 	}
 	return nounTopics(c.words[:verb]) | details, true
+}
+
+// onlyMoves reports whether a clause about something shown or spoken of says no more than how it moves the speaker:
+// "The visual effects were stunning and left me in awe", "The series had me hooked".
+func (c *clause) onlyMoves(verb int) bool {
+	moves := c.words[verb:].Any(english.Evaluative) || c.words[verb:].Any(english.Moods) ||
+		c.words[verb:].Any(absorbing)
+	if !moves || c.timed || c.words.Has("to") && c.words[verb:].Has("important") {
+		return false
+	}
+	for i := range c.words {
+		w := c.at(i)
+		named := i > 0 && c.words[i].Upper && !english.StopWords.Has(w)
+		if named || speakerWords.Has(w) || english.OwnNouns.Has(w) || english.StartsWithDigit(w) {
+			return false
+		}
+	}
+	return true
 }
 
 // lacksSubject reports whether the clause begins with a verb that somebody or something else is the subject of:

@@ -74,7 +74,9 @@ func cleft(text string, ws english.Words, i int) (string, bool) {
 		if ws[k-1].Stop != 0 {
 			return "", false
 		}
-		if !speakerWords.Has(ws[k].Text) {
+		// "it's cashews that Mateo is allergic to"
+		named := ws[k].Upper && ws[k-1].Text == "that" && ws.At(k+1) == "is" && !english.StopWords.Has(ws[k].Text)
+		if !named && !speakerWords.Has(ws[k].Text) {
 			continue
 		}
 		// A clause that has its object describes what was said before: "It's a dog my son walks it".

@@ -16,7 +16,15 @@ import (
 // counted must be in the speaker's home, or be persons or pets: "There are three cafes here" is a street.
 func (c *clause) household() (topics, bool) {
 	if c.words.StartWith("it", "is", "just") || c.words.StartWith("it", "is", "only") {
-		return personal, isCount(c.at(3)) && english.OwnNouns.Has(c.at(4)) && c.atHome(5)
+		return personal, isCount(c.at(3)) && !generic.Has(c.at(4)) && c.atHome(5)
+	}
+	if c.words.StartWith("that", "makes") { // "That makes it three dogs in the house"
+		i := 2
+		if c.at(i) == "it" {
+			i++
+		}
+		end := i+2 == len(c.words) || c.at(i+2) == "now" || c.atHome(i+2)
+		return personal, isCount(c.at(i)) && english.OwnNouns.Has(c.at(i+1)) && end
 	}
 	if !c.words.StartWith("there", "are") && !c.words.StartWith("there", "is") || c.content(0) == 0 {
 		return none, false
@@ -251,7 +259,21 @@ func (c *clause) befell() (topics, bool) {
 	if !charge && first != "they" && first != "she" && first != "he" || c.task || c.addressed(0) {
 		return none, false
 	}
-	i, negated := c.skipAdverbs(k + 1)
+	if charge && c.wordAt(k+1).Upper {
+		k++ // "Doctor Lee"
+	}
+	for i := k + 1; i < len(c.words); i++ {
+		if (i == k+1 || c.at(i-1) == "and") && c.changesMine(i, charge) {
+			return details, true
+		}
+	}
+	return none, false
+}
+
+// changesMine reads "moved my class to Friday", from the verb or an adverb before it. Behind "the", only those in
+// charge change what is the speaker's, and it has a number: "the doctor put the dose up to 100".
+func (c *clause) changesMine(i int, charge bool) bool {
+	i, negated := c.skipAdverbs(i)
 	if c.at(i) == "have" || c.at(i) == "has" {
 		i, negated = c.skipAdverbs(i + 1)
 	}
@@ -259,16 +281,16 @@ func (c *clause) befell() (topics, bool) {
 	mine := object == "my" || object == "our" || object == "me" || object == "us" ||
 		charge && object == "the" && c.numberWithin(i+2, 6)
 	if negated || !mine || !changes.Has(c.at(i)) || emptyPossessions.Has(c.at(i+2)) {
-		return none, false
+		return false
 	}
 	for j := i + 2; j < len(c.words); j++ {
 		to := c.at(j - 1)
 		led := to == "to" || to == "on" || to == "from" || to == "at"
 		if led && c.content(j) > 0 && !english.Deictic.Has(c.at(j)) {
-			return details, true
+			return true
 		}
 	}
-	return none, false
+	return false
 }
 
 // carriedOut reads "The thesis is submitted", "Holiday has been cancelled", "Driving test passed": how something ended

@@ -33,7 +33,7 @@ func hollow(ws english.Words, t topics) bool {
 	if t != details && (t != personal || n > 1 || ws.Any(english.OwnNouns) || !progress(ws)) {
 		return false
 	}
-	return vague && n < 2 && !newClause(ws).timed
+	return vague && n < 2 && !newClause(ws).timed && !ws.Any(regular)
 }
 
 // progress reports whether ws says what the speaker is doing: "I am making progress".
