@@ -9,6 +9,9 @@ import (
 // People who talk with each other tell what they are at: "I just got home", "I'm having lunch". Such a statement is no
 // longer true an hour later, and no question asks for it. Company, a name, a number or another day make an event of it.
 
+// maxNow bounds the words of a statement about how somebody is at the moment.
+const maxNow = 14
+
 // maxAside bounds the words of a moment that say more than what everybody does: "some lunch at the taco spot".
 const maxAside = 3
 
@@ -34,6 +37,25 @@ func ofTheMoment(ws english.Words) bool {
 	return passing(ws)
 }
 
+// ofNow reports whether a statement tells how the speaker is at the moment, or what the speaker was about to do and did
+// not: "I have a headache right now", "I was going to go out but it's late".
+func ofNow(ws english.Words) bool {
+	planned := ws.StartWith("i", "was", "going", "to") || ws.StartWith("i", "was", "gonna")
+	// A longer one tells how bad it is: "I have a fever right now, and really bad pain in both ears".
+	ails := len(ws) <= maxNow && rightNow.Found(ws) && ws.Any(ailments)
+	if !ails && !(planned && ws.Has("but")) {
+		return false
+	}
+	for i := 1; i < len(ws); i++ {
+		w := ws[i].Text
+		own := english.OwnNouns.Has(w) && !ailments.Has(w)
+		if own || regular.Has(w) || english.StartsWithDigit(w) || ws[i].Upper && !english.StopWords.Has(w) {
+			return false
+		}
+	}
+	return true
+}
+
 // passing is ofTheMoment of one clause.
 func passing(ws english.Words) bool {
 	c := &clause{words: ws}
@@ -52,7 +74,9 @@ func passing(ws english.Words) bool {
 	verb := c.at(j)
 	switch {
 	case verb == "have" && near:
-		j, _ = c.skipAdverbs(j + 1)
+		if j, _ = c.skipAdverbs(j + 1); c.at(j) == "been" {
+			j++ // "I have just been resting"
+		}
 		return c.daily(j, true)
 	case verb == "will":
 		j, _ = c.skipAdverbs(j + 1)
@@ -60,6 +84,8 @@ func passing(ws english.Words) bool {
 	case verb == "am" || verb == "are":
 		if j, _ = c.skipAdverbs(j + 1); (c.at(j) == "going" || c.at(j) == "about") && c.at(j+1) == "to" {
 			j, _ = c.skipAdverbs(j + 2)
+		} else if c.at(j) == "thinking" && (c.at(j+1) == "of" || c.at(j+1) == "about") {
+			j += 2
 		}
 		return c.daily(j, true)
 	case english.Past(verb):
@@ -120,15 +146,25 @@ func (c *clause) daily(j int, near bool) bool {
 	case dining.Has(verb) && (near || verb != "got" && verb != "get"):
 		return head.Any(meals) || near && rest.At(0) == "some" && !makes
 	case moving.Has(verb) && near, verb == "went":
-		return head[:min(len(head), 4)].Any(errands) || verb == "went" && rest.At(0) == "for" && head.Any(pauses)
+		return goesAbout(verb, rest)
 	case chores.Has(verb):
 		return head.Any(choreObjects)
-	case verb == "took" || verb == "had":
+	case verb == "took", verb == "had", near && (verb == "take" || verb == "taking"):
 		return head[:min(len(head), 4)].Any(pauses)
 	case verb == "woke":
 		return true
 	}
 	return resting.Has(verb) && near
+}
+
+// goesAbout reports whether the words behind a verb of moving lead nowhere in particular: "got home", "went for a walk",
+// "stepped out to go to the store".
+func goesAbout(verb string, rest english.Words) bool {
+	if strings.HasPrefix(verb, "step") {
+		return rest.At(0) == "out"
+	}
+	walks := verb == "went" && rest.At(0) == "for" && rest[:min(len(rest), maxObject)].Any(pauses)
+	return walks || rest[:min(len(rest), 4)].Any(errands)
 }
 
 // beside counts the words that tell of more than meals and errands.

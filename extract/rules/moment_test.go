@@ -10,13 +10,16 @@ func TestPassingMoments(t *testing.T) {
 		"I just woke up from a nap", "I'm about to take a nap",
 		"I cleaned the kitchen", "I took a walk", "I woke up pretty early", "I went to the store",
 		"I got stuck in a meeting", "I have a busy day today", "I've had a relaxing evening so far", "I was in tears",
-		"I am at work right now",
+		"I am at work right now", "I have a headache right now", "My room is freezing right now",
+		"I was going to go outside but it's too late for that", "I just stepped out to go to the store for a bit",
+		"I'm thinking about taking a walk in the park",
 	)
 	keepsAll(t,
 		"I just had dinner with my sister", "I just cooked dinner for 20 people",
 		"I'm relaxing this weekend with a long walk and some reading", "I just had lunch at Mama Rosa",
 		"I just woke up and my dad was in hospital",
-		"I went to the gym with my sister", "I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
+		"I was going to move to Rome but my mother fell ill", "I have had a headache every morning since May",
+		"I'm thinking of taking a course in pottery", "I went to the gym with my sister", "I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
 		"I have a day off every Friday", "I cycle to work every morning",
 		"I usually eat lunch at work", "I'm cooking dinner for the choir again", "I ate snails for the first time",
 	)

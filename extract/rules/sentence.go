@@ -74,6 +74,9 @@ func read(text string) sentence {
 		}
 		end, remember = t.start, remember || t.remember
 		r.asked, r.colon = remember, r.colon || t.remember
+		if ofNow(ws[i:]) && !remember {
+			return s
+		}
 		end = withoutRemarks(ws, i, end)
 		first := i
 		i, s.topics = findStatement(ws[:end], i)

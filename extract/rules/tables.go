@@ -32,6 +32,7 @@ var (
 	meals         = tables.Words("meals")
 	rightNow      = tables.Phrases("right-now")
 	absorbing     = tables.Words("absorbing")
+	ailments      = tables.Words("ailments")
 	dayLong       = tables.Words("day-long")
 	mishaps       = tables.Words("mishaps")
 	chores        = tables.Words("chores")
