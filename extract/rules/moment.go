@@ -157,8 +157,8 @@ func (c *clause) daily(j int, near bool) bool {
 	return resting.Has(verb) && near
 }
 
-// goesAbout reports whether the words behind a verb of moving lead nowhere in particular: "got home", "went for a walk",
-// "stepped out to go to the store".
+// goesAbout reports whether the words behind a verb of moving lead nowhere in particular: "got home", "went for a
+// walk", "stepped out to go to the store".
 func goesAbout(verb string, rest english.Words) bool {
 	if strings.HasPrefix(verb, "step") {
 		return rest.At(0) == "out"
