@@ -407,3 +407,27 @@ func copied(t *testing.T, path string) string {
 	}
 	return filepath.Join(dir, filepath.Base(path))
 }
+
+// A start leaves the log that it finds until its record is written: a process that is killed
+// in between would seem to have lost what it had moved into the file.
+func TestStartKeepsLog(t *testing.T) {
+	path := file(t)
+	db := open(t, path)
+	for n := range 3 {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := copied(t, path)
+	before, err := os.Stat(killed + "-wal")
+	if err != nil || before.Size() == 0 {
+		t.Fatalf("the log is %v, error %v", before, err)
+	}
+	again := open(t, killed)
+	if after, err := os.Stat(killed + "-wal"); err != nil || after.Size() < before.Size() {
+		t.Errorf("a start has shortened the log of %d bytes to %d: %v", before.Size(), after.Size(), err)
+	}
+	if got := count(t, again); got != 3 {
+		t.Errorf("%d rows", got)
+	}
+}

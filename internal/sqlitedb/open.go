@@ -37,7 +37,14 @@ func (db *DB) open(checkTime time.Duration) error {
 		return err
 	}
 	db.source = (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
-	id, err := db.readApplicationID(db.source)
+	look, err := sql.Open("sqlite", db.source+"&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	// SQLite removes the log when the last connection closes. So this one stays until the others are
+	// open: a process that is killed before it has written the record would seem to have lost the log.
+	defer look.Close()
+	id, err := db.readApplicationID(look)
 	if err != nil {
 		return err
 	}
@@ -259,12 +266,7 @@ func Lock(path string) (unlock func() error, err error) {
 
 // readApplicationID returns the application id of the file without changing the
 // file. It fails if the file is neither memoryd's nor empty.
-func (db *DB) readApplicationID(source string) (id int, err error) {
-	look, err := sql.Open("sqlite", source+"&_pragma=query_only(1)")
-	if err != nil {
-		return 0, err
-	}
-	defer look.Close()
+func (db *DB) readApplicationID(look *sql.DB) (id int, err error) {
 	var tables, versions int
 	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT count(*) FROM sqlite_schema),
