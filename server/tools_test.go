@@ -168,8 +168,10 @@ func TestToolsWithoutMemory(t *testing.T) {
 // unsearchable is a memory store whose searches fail.
 type unsearchable struct{ memory.Store }
 
-func (unsearchable) Search(context.Context, memory.Scope, memory.Query) (memory.Found, error) {
-	return memory.Found{}, fmt.Errorf("dial 10.0.0.1: %w", memory.ErrUnavailable)
+func (unsearchable) PrepareSearch(context.Context, memory.Scope) memory.PreparedSearch {
+	return func(context.Context, memory.Query) (memory.Found, error) {
+		return memory.Found{}, fmt.Errorf("dial 10.0.0.1: %w", memory.ErrUnavailable)
+	}
 }
 
 // TestMetrics checks that the metrics count calls and name no user.
