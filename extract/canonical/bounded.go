@@ -137,8 +137,8 @@ func (f *frame) usual(ws english.Words) bool {
 	return strings.HasPrefix(f.attribute, "commute") && eachTime(ws)
 }
 
-// forNow reports whether the word at i bounds a state: "this week", "in winter", "for now". Who rents a house "to
-// tourists" does not live there.
+// forNow reports whether the word at i bounds a state: "this week", "in winter", "for now". A house that is rented "to
+// tourists" is no home.
 func (f *frame) forNow(rest english.Words, i int) bool {
 	next := rest.At(i + 1)
 	switch w := rest[i].Text; w {

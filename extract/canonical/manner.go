@@ -81,7 +81,7 @@ func mannerOf(ws english.Words, lasting bool) (name, side string) {
 
 // What is allowed with a bound, such as "in the group chat", says nothing of the answers to the speaker.
 
-// deniesSide reads "no emojis in your replies" and "no more emojis", but not "no offence, but …".
+// deniesSide reads "no emojis in your replies" and "no more emojis". It leaves out "no offence, but …".
 func deniesSide(ws english.Words) bool {
 	return ws.At(0) == "no" && (ws.At(1) == "more" || mannerSides.Of(ws.At(1)) != "")
 }

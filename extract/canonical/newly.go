@@ -326,8 +326,8 @@ func parentOf(all english.Words) []Claim {
 }
 
 // householdHas reads "our household owns two cars", "our family is down to a pair of cars" and "the herd is up to
-// eleven goats". With "the", a herd or a flock is the speaker's, as nobody tells of another one so. What a household
-// is up or down to has changed.
+// eleven goats". People say "the herd" of their own, and name the owner of another one. A number that a household is
+// up or down to tells of a change.
 func (c *claim) householdHas(all english.Words) []Claim {
 	first, many := all.At(0), all.At(1) == "herd" || all.At(1) == "flock"
 	own := first == "my" || first == "our" || many && first == "the"

@@ -19,7 +19,8 @@ func TestPassingMoments(t *testing.T) {
 		"I'm relaxing this weekend with a long walk and some reading", "I just had lunch at Mama Rosa",
 		"I just woke up and my dad was in hospital",
 		"I was going to move to Rome but my mother fell ill", "I have had a headache every morning since May",
-		"I'm thinking of taking a course in pottery", "I went to the gym with my sister", "I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
+		"I'm thinking of taking a course in pottery", "I went to the gym with my sister",
+		"I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
 		"I have a day off every Friday", "I cycle to work every morning",
 		"I usually eat lunch at work", "I'm cooking dinner for the choir again", "I ate snails for the first time",
 	)

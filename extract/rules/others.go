@@ -247,7 +247,7 @@ func (c *clause) concerning() (topics, bool) {
 	return nounTopics(c.words[:verb]) | details, true
 }
 
-// onlyMoves reports whether a clause about something shown or spoken of says no more than how it moves the speaker:
+// onlyMoves reports whether a clause about something shown or spoken of only says how it moves the speaker:
 // "The visual effects were stunning and left me in awe", "The series had me hooked".
 func (c *clause) onlyMoves(verb int) bool {
 	moves := c.words[verb:].Any(english.Evaluative) || c.words[verb:].Any(english.Moods) ||

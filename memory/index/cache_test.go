@@ -278,12 +278,13 @@ func TestAhead(t *testing.T) {
 					}
 					return c.change != nil, c.err
 				}
-				cache := NewCache(1<<30, func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
+				load := func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
 					take([]*Entry{fact(scope, "first", 1), fact(scope, "kept", 1)})
 					return fresh, nil
-				})
+				}
+				cache := NewCache(1<<30, load)
 				defer cache.Close()
-				bound := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+				bound := context.WithCancel
 				if cache.Begin(t.Context(), ann, bound) != nil {
 					t.Fatal("a scope that is not read is brought up to date")
 				}
@@ -334,7 +335,7 @@ func TestAheadEnds(t *testing.T) {
 		if _, err := c.Get(t.Context(), ann, time.Now); err != nil {
 			t.Fatal(err)
 		}
-		bound := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+		bound := context.WithCancel
 		ahead := c.Begin(t.Context(), ann, bound)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
