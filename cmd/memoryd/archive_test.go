@@ -41,9 +41,7 @@ func TestMove(t *testing.T) {
 
 	p := start(t, data)
 	for u := range killUsers {
-		if rest := send(p.url, userPieces(u)[:40], -1); rest != nil {
-			t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
-		}
+		sendAll(t, p, userPieces(u)[:40])
 	}
 	scope := p.url + "/v1/apps/kill/users/u0"
 	want := contents(t, p.url)
@@ -78,9 +76,7 @@ func TestMove(t *testing.T) {
 	}
 	before := all(p)
 	// The last requests before the end leave unfinished work.
-	if rest := send(p.url, userPieces(1)[40:44], -1); rest != nil {
-		t.Fatal(len(rest))
-	}
+	sendAll(t, p, userPieces(1)[40:44])
 	p.terminate(t)
 
 	first, second, third := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "third")
@@ -153,9 +149,7 @@ func TestRebuild(t *testing.T) {
 	sessions := "sqlite:" + filepath.Join(dir, "sessions.db")
 	was := start(t, dir, "-sessions", sessions)
 	for u := range killUsers {
-		if rest := send(was.url, userPieces(u), -1); rest != nil {
-			t.Fatalf("%d pieces were not taken:\n%s", len(rest), was.logs.String())
-		}
+		sendAll(t, was, userPieces(u))
 	}
 	want := contents(t, was.url).settled()
 	was.terminate(t)
@@ -176,9 +170,7 @@ func TestImportOtherWords(t *testing.T) {
 	t.Parallel()
 	dir, data, to := t.TempDir(), t.TempDir(), t.TempDir()
 	p := start(t, data)
-	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
-		t.Fatal(len(rest))
-	}
+	sendAll(t, p, userPieces(0)[:4])
 	p.terminate(t)
 	file := filepath.Join(dir, "file")
 	runs(t, "export", "-data", data, file)
@@ -209,9 +201,7 @@ func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), t.TempDir()
 	p := start(t, data)
-	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
-		t.Fatal(len(rest))
-	}
+	sendAll(t, p, userPieces(0)[:4])
 	p.terminate(t)
 	good := filepath.Join(dir, "good")
 	runs(t, "export", "-data", data, good)

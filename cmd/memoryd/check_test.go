@@ -24,14 +24,12 @@ import (
 )
 
 // checkable fills a memoryd with sessions and memories, and waits until all is made.
-func checkable(t *testing.T, url string) {
+func checkable(t *testing.T, p *process) {
 	t.Helper()
 	for u := range killUsers {
-		if rest := send(url, userPieces(u)[:8], -1); rest != nil {
-			t.Fatalf("%d pieces were not taken", len(rest))
-		}
+		sendAll(t, p, userPieces(u)[:8])
 	}
-	contents(t, url)
+	contents(t, p.url)
 }
 
 // checked runs check with -json, and reads its report.
@@ -68,7 +66,7 @@ func TestCheckFile(t *testing.T) {
 	t.Parallel()
 	healthy := t.TempDir()
 	p := start(t, healthy)
-	checkable(t, p.url)
+	checkable(t, p)
 	for _, command := range [][]string{{"check"}, {"rebuild"}, {"export", filepath.Join(t.TempDir(), "archive")}} {
 		runFails(t, "stop that one first", 1, append(command, "-data", healthy)...)
 	}
@@ -145,7 +143,7 @@ func TestCheckRecovered(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := start(t, data)
-	checkable(t, p.url)
+	checkable(t, p)
 	p.terminate(t)
 	file := filepath.Join(data, dataFile)
 	db, err := sql.Open("sqlite", file)
@@ -213,7 +211,7 @@ func TestCheckRedisAndQdrant(t *testing.T) {
 	r, q := redistest.Start(t), qdranttest.Start(t)
 	stores := []string{"-sessions", r.URL(), "-memories", q.URL(t)}
 	p := start(t, t.TempDir(), stores...)
-	checkable(t, p.url)
+	checkable(t, p)
 	if said := runs(t, append([]string{"check"}, stores...)...); !strings.Contains(said, "no fault was found") {
 		t.Fatalf("check says %s", said)
 	}

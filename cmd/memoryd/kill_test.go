@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,13 +91,33 @@ func send(url string, pieces []piece, most int) []piece {
 		if i == most {
 			return pieces[i:]
 		}
-		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events,
-			"trigger": p.trigger}, nil)
-		if err != nil || code != 202 {
+		if code, err := p.sendTo(url); err != nil || code != http.StatusAccepted {
 			return pieces[i:]
 		}
 	}
 	return nil
+}
+
+// sendTo posts a piece. As clients do, it waits and tries again while a memoryd
+// is too busy, or not ready.
+func (p piece) sendTo(url string) (int, error) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events,
+			"trigger": p.trigger}, nil)
+		if code != http.StatusServiceUnavailable || time.Now().After(end) {
+			return code, err
+		}
+	}
+}
+
+// sendAll posts pieces in order, all of which a memoryd has to take.
+func sendAll(t *testing.T, to *process, pieces []piece) {
+	t.Helper()
+	for i, p := range pieces {
+		if code, err := p.sendTo(to.url); err != nil || code != http.StatusAccepted {
+			t.Fatalf("%d of %d pieces were taken, then came status %d, error %v:\n%s", i, len(pieces), code, err, to.logs.String())
+		}
+	}
 }
 
 // bank is everything that a memoryd holds at the end.
@@ -260,9 +281,7 @@ func TestKilled(t *testing.T) {
 	left := make([][]piece, killUsers)
 	for u := range killUsers {
 		left[u] = userPieces(u)
-		if rest := send(calm.url, left[u], -1); rest != nil {
-			t.Fatalf("%d pieces were not taken:\n%s", len(rest), calm.logs.String())
-		}
+		sendAll(t, calm, left[u])
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range kills {
@@ -281,9 +300,7 @@ func TestKilled(t *testing.T) {
 	unsent := 0
 	for u := range killUsers {
 		unsent += len(left[u])
-		if rest := send(p.url, left[u], -1); rest != nil {
-			t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
-		}
+		sendAll(t, p, left[u])
 	}
 	t.Logf("%d of %d requests were acknowledged between kills", killUsers*killSessions*killPieces-unsent, killUsers*killSessions*killPieces)
 	if diff := gocmp.Diff(contents(t, calm.url).settled(), contents(t, p.url).settled()); diff != "" {

@@ -35,9 +35,9 @@ func TestMain(m *testing.M) {
 type process struct {
 	cmd    *exec.Cmd
 	url    string
-	vertex string       // the address of -vertex, if there is one
-	said   string       // what it wrote to stdout before it served
-	logs   bytes.Buffer // what it wrote to stderr
+	vertex string // the address of -vertex, if there is one
+	said   string // what it wrote to stdout before it served
+	logs   logged // what it wrote to stderr
 }
 
 func command(args ...string) *exec.Cmd {

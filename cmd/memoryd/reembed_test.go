@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,14 +62,19 @@ func newGate(t *testing.T, start func(testing.TB, modeltest.Script) *modeltest.S
 
 const wide = 1 << 40
 
-// readiness returns the answer of /readyz.
+// readiness returns the answer of /readyz, once memoryd is ready.
 func readiness(t *testing.T, p *process) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	if code, err := call("GET", p.url+"/readyz", nil, &out); code != 200 || err != nil {
-		t.Fatal(code, err, p.logs.String())
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		code, err := call("GET", p.url+"/readyz", nil, &out)
+		if code == http.StatusOK && err == nil {
+			return out
+		}
+		if err != nil || code != http.StatusServiceUnavailable || time.Now().After(end) {
+			t.Fatal(code, err, p.logs.String())
+		}
 	}
-	return out
 }
 
 // refused checks that serve refuses memories of another embedder, and names the
@@ -131,9 +137,7 @@ func TestReembed(t *testing.T) {
 			now := append(slices.Clone(at), "-embedder", "openai", "-embedding-dimension", "64")
 			p := start(t, data, at...)
 			for u := range killUsers {
-				if rest := send(p.url, userPieces(u)[:40], -1); rest != nil {
-					t.Fatal(len(rest), p.logs.String())
-				}
+				sendAll(t, p, userPieces(u)[:40])
 			}
 			one, gone := changeSome(t, p)
 			p.terminate(t)
@@ -149,9 +153,7 @@ func TestReembed(t *testing.T) {
 				t.Error("nothing is found while the embedder is unavailable")
 			}
 			for u := range killUsers {
-				if rest := send(p.url, userPieces(u)[40:44], -1); rest != nil {
-					t.Fatal(len(rest), p.logs.String())
-				}
+				sendAll(t, p, userPieces(u)[40:44])
 			}
 			before := everything(t, p, one, gone)
 			total := countMemories(before)
@@ -218,9 +220,7 @@ func TestReembed(t *testing.T) {
 			if len(found) == 0 {
 				t.Error("nothing is found by the new embedder")
 			}
-			if rest := send(p.url, userPieces(0)[44:48], -1); rest != nil {
-				t.Fatal(len(rest), p.logs.String())
-			}
+			sendAll(t, p, userPieces(0)[44:48])
 			p.terminate(t)
 			refused(t, env, data, at...)
 			p = startAs(t, "reembed", env, data, now...)
@@ -294,9 +294,7 @@ func TestReembedElsewhere(t *testing.T) {
 			at := []string{"-sessions", "sqlite:" + filepath.Join(data, "sessions.db"), "-memories", place(t)}
 			p := start(t, data, at...)
 			for u := range killUsers {
-				if rest := send(p.url, userPieces(u)[:20], -1); rest != nil {
-					t.Fatal(len(rest), p.logs.String())
-				}
+				sendAll(t, p, userPieces(u)[:20])
 			}
 			one, gone := changeSome(t, p)
 			before := everything(t, p, one, gone)
@@ -340,9 +338,7 @@ func TestReembedUnknown(t *testing.T) {
 	g, env := newGate(t, modeltest.NewOpenAI)
 	data := t.TempDir()
 	p := start(t, data)
-	if rest := send(p.url, userPieces(0)[:20], -1); rest != nil {
-		t.Fatal(len(rest))
-	}
+	sendAll(t, p, userPieces(0)[:20])
 	p.terminate(t)
 	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"), nil)
 	if err != nil {
@@ -359,9 +355,7 @@ func TestReembedUnknown(t *testing.T) {
 
 	p = startAs(t, "reembed", env, data, "-embedder", "openai", "-embedding-dimension", "64")
 	const home = "/v1/apps/kill/users/u0"
-	if rest := send(p.url, userPieces(0)[20:24], -1); rest != nil {
-		t.Fatal(len(rest), p.logs.String())
-	}
+	sendAll(t, p, userPieces(0)[20:24])
 	var given memory.Memory
 	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": "I play the zither."}, &given); code != 201 || err != nil {
 		t.Fatal(code, err)
@@ -382,9 +376,7 @@ func TestReembedUnknown(t *testing.T) {
 	if dense, ok := found[refused]; !ok || dense != 0 {
 		t.Errorf("a text that the embedder refuses: %v", found)
 	}
-	if rest := send(p.url, userPieces(0)[24:28], -1); rest != nil {
-		t.Fatal(len(rest), p.logs.String())
-	}
+	sendAll(t, p, userPieces(0)[24:28])
 }
 
 // If only the analyzer or the version of the lookup keys has changed, a start is
@@ -502,9 +494,7 @@ func TestReembedShared(t *testing.T) {
 	}
 	old := start(t, t.TempDir(), at...)
 	for u := range killUsers {
-		if rest := send(old.url, userPieces(u)[:20], -1); rest != nil {
-			t.Fatal(len(rest), old.logs.String())
-		}
+		sendAll(t, old, userPieces(u)[:20])
 	}
 	before := everything(t, old)
 	var movers []*process
@@ -531,9 +521,7 @@ func TestReembedShared(t *testing.T) {
 	if found := searched(t, old, home, "bees"); len(found) == 0 {
 		t.Error("one that has not turned finds nothing")
 	}
-	if rest := send(old.url, userPieces(1)[20:24], -1); rest != nil {
-		t.Fatal(len(rest), old.logs.String())
-	}
+	sendAll(t, old, userPieces(1)[20:24])
 	if code := given(movers[0], "I keep geese."); code != 201 {
 		t.Errorf("a write by one that has turned: %d", code)
 	}

@@ -44,9 +44,7 @@ func scaleOut(t *testing.T, sessions string) {
 	var senders sync.WaitGroup
 	for u := range killUsers {
 		all := userPieces(u)
-		if rest := send(calm.url, all, -1); rest != nil {
-			t.Fatalf("%d pieces were not taken:\n%s", len(rest), calm.logs.String())
-		}
+		sendAll(t, calm, all)
 		// Each piece goes to one memoryd and some to a second one, in any
 		// order.
 		var plan [len(many)][]piece
@@ -106,9 +104,7 @@ func TestTLS(t *testing.T) {
 	}
 	t.Setenv("SSL_CERT_FILE", trusted)
 	p := start(t, t.TempDir(), args...)
-	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
-		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
-	}
+	sendAll(t, p, userPieces(0)[:4])
 }
 
 // While Redis is unavailable, requests are answered 503 with Retry-After, and
@@ -119,9 +115,7 @@ func TestRedisUnavailable(t *testing.T) {
 	r := redistest.Start(t)
 	p := start(t, t.TempDir(), "-sessions", r.URL(), "-memories", qdranttest.Start(t).URL(t))
 	pieces := userPieces(0)
-	if rest := send(p.url, pieces[:8], -1); rest != nil {
-		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
-	}
+	sendAll(t, p, pieces[:8])
 	r.Kill()
 	for _, path := range []string{"/readyz", "/v1/apps/kill/users/u0/sessions", "/v1/apps/kill/users/u0/sessions/s0"} {
 		res, err := http.Get(p.url + path)
@@ -145,9 +139,7 @@ func TestRedisUnavailable(t *testing.T) {
 			t.Fatal("not ready again")
 		}
 	}
-	if rest := send(p.url, pieces[8:12], -1); rest != nil {
-		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
-	}
+	sendAll(t, p, pieces[8:12])
 	for s := range killSessions {
 		var session struct{ Events []struct{ ID string } }
 		if code, err := call("GET", fmt.Sprintf("%s/v1/apps/kill/users/u0/sessions/s%d", p.url, s), nil, &session); err != nil || code != 200 || len(session.Events) != 3*pieceEvents {

@@ -18,9 +18,6 @@ func TestStore(t *testing.T) { suite(t, 1000, 0, func(*qdrantstore.Store) {}) }
 // The suite passes if the indexes have no vectors, and Qdrant compares those.
 func TestStoreOfIndexesWithoutVectors(t *testing.T) { suite(t, 1000, 0, qdrantstore.KeepNoVectors) }
 
-// The suite passes if all scopes are too large for an index, and Qdrant searches them.
-func TestStoreOfLargeScopes(t *testing.T) { suite(t, 1000, 1, func(*qdrantstore.Store) {}) }
-
 // The suite passes if hardly any session is read whole, too.
 func TestStoreOfLongSessions(t *testing.T) { suite(t, 1, 1, func(*qdrantstore.Store) {}) }
 

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,14 +100,20 @@ func operationChanges(f *fixture) {
 // hasChanges compares the changes of an operation, in order and byte for byte.
 func (f *fixture) hasChanges(op sessionstore.Operation, want ...sessionstore.Change) {
 	f.t.Helper()
-	var gotDocs, wantDocs []string
-	for _, doc := range f.changes(op.Key.Scope, op.ID) {
-		gotDocs = append(gotDocs, string(doc))
-	}
+	var docs []json.RawMessage
 	for _, c := range want {
-		wantDocs = append(wantDocs, string(c.Doc))
+		docs = append(docs, c.Doc)
 	}
-	f.equal("changes of "+op.ID, gotDocs, wantDocs)
+	f.equal("changes of "+op.ID, asStrings(f.changes(op.Key.Scope, op.ID)), asStrings(docs))
+}
+
+// asStrings makes documents quick to compare: cmp takes the bytes of a slice one by one.
+func asStrings(docs []json.RawMessage) []string {
+	var out []string
+	for _, doc := range docs {
+		out = append(out, string(doc))
+	}
+	return out
 }
 
 // Changes come in pages of a bounded size, whether one event has many of them or
@@ -144,7 +151,7 @@ func operationChangePages(f *fixture) {
 		if err != nil || err2 != nil {
 			f.t.Fatalf("Changes: %v, %v", err, err2)
 		}
-		f.equal("a page that is read again", again, page)
+		f.equal("a page that is read again", asStrings(again), asStrings(page))
 		bytes := 0
 		for _, doc := range page {
 			bytes += len(doc)
