@@ -15,7 +15,7 @@ import (
 // ingestEvent posts one event, and returns the status.
 func ingestEvent(t *testing.T, url, user string, n int) int {
 	t.Helper()
-	code, err := call("POST", url+"/v1/apps/app/users/"+user+"/memories/ingest?wait=true", map[string]any{
+	code, err := callOnce("POST", url+"/v1/apps/app/users/"+user+"/memories/ingest?wait=true", map[string]any{
 		"sessionId": "s", "events": []any{map[string]any{"id": fmt.Sprint("e", n), "author": "user",
 			"content": fmt.Sprintf("I bought a boat named Number%d.", n)}}}, nil)
 	if err != nil {

@@ -98,16 +98,10 @@ func send(url string, pieces []piece, most int) []piece {
 	return nil
 }
 
-// sendTo posts a piece. As clients do, it waits and tries again while a memoryd
-// is too busy, or not ready.
+// sendTo posts a piece.
 func (p piece) sendTo(url string) (int, error) {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events,
-			"trigger": p.trigger}, nil)
-		if code != http.StatusServiceUnavailable || time.Now().After(end) {
-			return code, err
-		}
-	}
+	body := map[string]any{"sessionId": p.session, "events": p.events, "trigger": p.trigger}
+	return call("POST", url+p.scope+"/memories/ingest", body, nil)
 }
 
 // sendAll posts pieces in order, all of which a memoryd has to take.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // asMain makes the test binary run as memoryd, so that tests can start, stop
@@ -117,9 +118,20 @@ func (p *process) terminate(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// call sends a request and decodes the answer. Its error is one of the
-// connection.
+// call sends a request and decodes the answer. As clients do, it tries again while
+// a memoryd is too busy or not ready, which on a slow machine may be at any time. Its
+// error is one of the connection.
 func call(method, url string, body, answer any) (int, error) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		code, err := callOnce(method, url, body, answer)
+		if code != http.StatusServiceUnavailable || time.Now().After(end) {
+			return code, err
+		}
+	}
+}
+
+// callOnce is call for what may be refused.
+func callOnce(method, url string, body, answer any) (int, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return 0, err

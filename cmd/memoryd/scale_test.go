@@ -127,7 +127,7 @@ func TestRedisUnavailable(t *testing.T) {
 			t.Errorf("GET %s: %s, Retry-After %q", path, res.Status, res.Header.Get("Retry-After"))
 		}
 	}
-	if code, err := call("POST", p.url+pieces[8].scope+"/memories/ingest", map[string]any{"sessionId": "s0", "events": pieces[8].events}, nil); code != 503 || err != nil {
+	if code, err := callOnce("POST", p.url+pieces[8].scope+"/memories/ingest", map[string]any{"sessionId": "s0", "events": pieces[8].events}, nil); code != 503 || err != nil {
 		t.Errorf("ingest: %d, %v", code, err)
 	}
 	r.Run(t)
@@ -191,12 +191,12 @@ func TestRedisEmptied(t *testing.T) {
 	ready(503, "memoryd accept")
 	ingest(pieces[1]) // is claimed long before the wait ends
 	lost := p.url + pieces[0].scope + "/sessions/" + pieces[0].session + "-e0"
-	if code, err := call("GET", lost, nil, nil); err != nil || code != 503 {
+	if code, err := callOnce("GET", lost, nil, nil); err != nil || code != 503 {
 		t.Errorf("a lost session: %d, %v", code, err)
 	}
 	runs(t, "accept", "-sessions", r.URL())
 	ready(200, "")
-	if code, err := call("GET", lost, nil, nil); err != nil || code != 404 {
+	if code, err := callOnce("GET", lost, nil, nil); err != nil || code != 404 {
 		t.Errorf("a lost session, accepted: %d, %v", code, err)
 	}
 	if said := runs(t, append([]string{"check"}, stores...)...); !strings.Contains(said, "no fault was found") {
