@@ -21,10 +21,15 @@ var (
 	activityLinks   = tables.Words("activity-links")
 	activityObjects = tables.Words("activity-objects")
 	activityTimes   = tables.Words("activity-times")
+	activityDegrees = tables.Words("activity-degrees")
+	amountLeads     = tables.Words("amount-leads")
 	activityThings  = tables.Variants("activity-things")
 	choiceVerbs     = tables.Words("choice-verbs")
 	employed        = tables.Words("employed-verbs")
 	pleasures       = tables.Words("pleasures")
+	endTails        = tables.Phrases("end-tails")
+	feasts          = tables.Words("feasts")
+	recurring       = tables.Words("recurring")
 	measureUnits    = tables.Words("measure-units")
 )
 
@@ -54,10 +59,10 @@ func (c *claim) withActivities(claims []Claim, ws, said english.Words) (_ []Clai
 		ended := Claim{Attribute: o.attribute(activityAttribute + given.String()), Value: held, Ended: true}
 		return append(claims, (&variant{time: when}).dates([]Claim{ended})...), bounds
 	}
-	if c.doubts(said) {
+	if c.doubts(cutAtDegree(said)) {
 		return claims, 0
 	}
-	predicate = inPlainForm(withoutAdverbs(predicate), o != "")
+	predicate = inPlainForm(withoutAdverbs(cutAtDegree(predicate)), o != "")
 	if !isActivity(predicate) {
 		return claims, 0
 	}
@@ -67,6 +72,17 @@ func (c *claim) withActivities(claims []Claim, ws, said english.Words) (_ []Clai
 		})
 	}
 	return claims, 0
+}
+
+// cutAtDegree is ws up to a word that tells how much of an activity somebody does, or beside what: "smoke, mostly at
+// work", "hum while I cook".
+func cutAtDegree(ws english.Words) english.Words {
+	for i := 1; i < len(ws); i++ {
+		if activityDegrees.Has(ws[i].Text) {
+			return ws[:i]
+		}
+	}
+	return ws
 }
 
 // activityStem is the stem of the verb of the activity that claims are about; "" if they are about none.
@@ -143,10 +159,15 @@ func goesOnAt(ws english.Words, n int) bool {
 		return true
 	case english.StartsWithDigit(w):
 		return measureUnits.Has(singular(next)) || strings.IndexFunc(w, isLetter) > 0 // "ten miles", "5k"
+	case amountLeads.Has(w) && english.StartsWithDigit(next):
+		return true
 	case w == "on":
 		return timeWord(next) || n > 1
 	case w == "to" || w == "before" || w == "after":
-		return activityObjects.Has(next) || english.Articles.Has(next) && activityObjects.Has(ws.At(n+2))
+		if english.Articles.Has(next) || possessives.Has(next) {
+			next = ws.At(n + 2)
+		}
+		return activityObjects.Has(next) || w != "to" && recurring.Has(next)
 	}
 	return timeWord(w)
 }
@@ -195,11 +216,20 @@ func givenUp(ws english.Words, third bool) (given english.Words, event bool) {
 	switch w := ws.At(0); {
 	case w == "stopped", w == "quit":
 		n = 1
-	case (w == "gave" || w == "given") && ws.At(1) == "up":
+	case (w == "gave" || w == "given") && ws.At(1) == "up", w == "packed" && (ws.At(1) == "in" || ws.At(1) == "up"):
 		n = 2
 	}
+	if n == 0 {
+		return nil, false
+	}
 	verb := english.Infinitive(ws.At(n))
-	if n == 0 || verb == "" {
+	if w := ws.At(n); possessives.Has(w) || w == "the" { // "gave up the running"
+		if n++; !activityVerbs.Has(english.Infinitive(ws.At(n))) {
+			return nil, false
+		}
+		verb = english.Infinitive(ws.At(n))
+	}
+	if verb == "" {
 		return nil, false
 	}
 	return replaceFirst(withoutWholly(withoutRecentTime(ws))[n:], english.Word{Text: verb, Stop: ws[n].Stop}), true
@@ -210,6 +240,9 @@ func givenUp(ws english.Words, third bool) (given english.Words, event bool) {
 func timeOfEnd(ws english.Words) (activity, when english.Words) {
 	for i := 1; i < len(ws); i++ {
 		next := ws.At(i + 1)
+		if wholly := endTails.Match(ws, i); wholly > 0 && i+wholly == len(ws) || eventBehind(ws[i:]) {
+			return ws[:i], nil
+		}
 		counts := english.StartsWithDigit(ws[i].Text) && i+2 < len(ws) && ws[len(ws)-1].Text == "ago"
 		day := onDay(ws[i+1:]) || // "on 1 March"
 			ws[i].Text == "on" && (ws[i+1:].StartWith("new", "year's") || ws[i+1:].StartWith("my", "birthday"))
@@ -219,6 +252,30 @@ func timeOfEnd(ws english.Words) (activity, when english.Words) {
 		}
 	}
 	return ws, nil
+}
+
+// eventBehind reports whether ws tells of what happened once, as time of an end: "after my surgery", "when I turned 30",
+// "two weeks before the wedding", "at Easter", "at 40". "After the gym" and "when I drink" bound the activity.
+func eventBehind(ws english.Words) bool {
+	if english.StartsWithDigit(ws.At(0)) && inAny(singular(ws.At(1)), english.DateWords, english.Periods) {
+		ws = ws[2:]
+	}
+	w, next := ws.At(0), ws.At(1)
+	last := ws.At(len(ws) - 1)
+	switch w {
+	case "at", "over", "around", "since":
+		return feasts.Has(next) || w == "at" && len(ws) == 2 && english.StartsWithDigit(next)
+	case "after", "before", "when", "once":
+	default:
+		return false
+	}
+	for i := 2; i < len(ws); i++ {
+		if english.Past(ws[i].Text) {
+			return true
+		}
+	}
+	return w != "when" && (possessives.Has(next) || english.Articles.Has(next)) && !activityObjects.Has(last) &&
+		!timeWord(last) && !recurring.Has(last)
 }
 
 // onDay reports whether ws begins with a day of a month: "1 March", "the first of March".

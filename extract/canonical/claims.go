@@ -72,8 +72,12 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	claims = withRank(withLastName(withFramed(claims, withDenied(c.framed(all)))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(claims, all))
-	if len(list) == 1 && !c.reach.fleeting {
-		ws := list[0].words
+	acts := list
+	if len(acts) == 0 { // "I smoke while I wait"
+		acts = statements(cutAtDegree(afterFrontTime(words)))
+	}
+	if len(acts) == 1 && !c.reach.fleeting {
+		ws := acts[0].words
 		var bounds int
 		claims, bounds = c.withActivities(claims, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
 		for i := range themes {
