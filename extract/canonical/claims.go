@@ -86,6 +86,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		}
 	}
 	claims, themes = c.withOthers(claims, themes, all, kind)
+	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, telling != 1 && several(list)
 }
 

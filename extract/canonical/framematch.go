@@ -144,7 +144,9 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 		return one(withoutArticle(ws).String())
 	case "field":
 		// The last word counts: "hotel marketing".
-		if !fields.Has(ws[len(ws)-1].Text) || len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {
+		last := ws[len(ws)-1]
+		pronoun := last.Text == "it" && !c.capital(last)
+		if !fields.Has(last.Text) || pronoun || ws.Any(negations) || len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {
 			return nil
 		}
 		return one(ws.String())
@@ -323,7 +325,8 @@ func years(ws english.Words) string {
 // tradeOf reads what somebody does: "a nurse", "head baker". With told, the words before it
 // say that it is one.
 func tradeOf(ws, rest english.Words, told bool) string {
-	if ws[0].Text == "a" || ws[0].Text == "an" || ws[0].Text == "the" {
+	article := english.Articles.Has(ws[0].Text)
+	if article {
 		ws = ws[1:]
 	}
 	if len(ws) == 0 || len(ws) > 4 || goesOn(ws, rest) {
@@ -337,7 +340,7 @@ func tradeOf(ws, rest english.Words, told bool) string {
 		}
 	}
 	last := singular(ws[len(ws)-1].Text)
-	// "I'm Tanner" gives a name, and "I'm in Denver" a town.
+	// "I'm Tanner" gives a name, "I'm in Denver" a town, and "I'm stronger" compares.
 	named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
 	if cities.Has(last) || !told && named && occupations.Of(last) == "" {
 		return ""
@@ -348,7 +351,7 @@ func tradeOf(ws, rest english.Words, told bool) string {
 	if told && !inAny(last, english.States, english.Evaluative, english.StopWords) || fields.Has(last) {
 		return ws.String()
 	}
-	if notTrades.Has(last) || inAny(last, english.States, english.Evaluative, english.Moods) || relation(last) != "" {
+	if !article && len(ws) == 1 || notTrades.Has(last) || inAny(last, english.States, english.Evaluative, english.Moods) || relation(last) != "" {
 		return ""
 	}
 	for n := 2; n <= min(len(last), maxTradeEnd); n++ {

@@ -13,7 +13,8 @@ func (c *claim) presupposed(all english.Words) []Claim {
 	for i := 0; i+1 < len(all); i++ {
 		w := all[i].Text
 		status := couple.Of(relation(strings.TrimSuffix(all[i+1].Text, "'s")))
-		if (w == "my" || w == "our") && status != "" && !all.Any(negations) && !all.Any(bereft) {
+		compared := all.At(i-1) == "than" // "better than my partner" may be at a game
+		if (w == "my" || w == "our") && status != "" && !compared && !all.Any(negations) && !all.Any(bereft) {
 			out := []Claim{{Attribute: "marital status", Value: status, Several: true, Loose: true}}
 			if i+2 < len(all) && all[i+2].Upper && all[i+1].Stop == 0 && c.properName(all[i+2:i+3]) != "" {
 				out = append(out, Claim{

@@ -32,6 +32,7 @@ var (
 	bounding           = tables.Words("bounding")
 	amountStarts       = tables.Words("amount-starts")
 	doubtful           = tables.Words("doubtful")
+	tailDoubts         = tables.Words("tail-doubts")
 	recentStart        = tables.Words("recent-start")
 	relationNames      = tables.Variants("relation-names")
 	sharedAttributes   = tables.Texts("shared-attributes")

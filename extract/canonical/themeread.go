@@ -210,7 +210,7 @@ func thingSubject(ws english.Words) (o owner, subject, predicate english.Words, 
 func beginsPredicate(ws english.Words, k int) bool {
 	x := ws[k].Text
 	_, n := matchEnd(themeBefalls, ws, k)
-	return n > 0 || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) || negations.Has(x) ||
+	return n > 0 && !english.Prepositions.Has(x) || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) || negations.Has(x) ||
 		inAny(x, english.Auxiliaries) || isVerbOfValue(x) ||
 		// "The house plants are dead" has its verb behind.
 		strings.HasSuffix(x, "s") && thirdPerson(x) && !isBe(ws.At(k+1)) && !pastBe.Has(ws.At(k+1))
@@ -320,7 +320,7 @@ func (t *theme) readVerb(subject, ws english.Words, verb int) {
 	t.past = before.Has("did") || before.Has("had") || !perfect && was
 	t.pending = ws.Any(pending) || subject.Any(pending) || len(subject) > 0 && (ws.Has("on") || ws.Has("in"))
 	t.readTask(subject, ws, verb)
-	t.verb, t.owns, t.seeks = v, owning.Has(v), ws.Any(seeking)
+	t.verb, t.owns, t.seeks = v, owning.Has(v), ws.Any(seeking) && !ws.Has("more") // one found leaves those
 	for i := 0; i < min(len(ws), 4); i++ {
 		w := ws[i].Text
 		t.set = t.set || themeSetters.Has(w)
@@ -447,7 +447,8 @@ func (t *theme) findEnds(subject, ws english.Words) {
 		for i := 0; i < min(len(ws), 6) && len(t.ends) == 0; i++ {
 			kinds, n := matchEnd(themeEnders, ws, i)
 			if n > 0 && (!t.negated || slices.Contains(kinds, "bored")) && ws.At(i+n) != "to" && // "stopped to watch"
-				ws.At(i+n) != "alone" && !stopsClause(ws[i+n-1].Stop) {
+				ws.At(i+n) != "alone" && !stopsClause(ws[i+n-1].Stop) &&
+				!ws[min(i+n, len(ws)):min(i+n+2, len(ws))].Any(partial) { // "finished playing some of the game"
 				t.ends, t.target = kinds, i+n
 			}
 		}
@@ -458,7 +459,11 @@ func (t *theme) findEnds(subject, ws english.Words) {
 func (t *theme) findBefallen(subject, ws english.Words) {
 	for i := 0; i < min(len(ws), 5) && !t.negated && !byPerson(subject, ws); i++ {
 		kinds, n := matchEnd(themeBefalls, ws, i)
-		if n == 0 {
+		// "My friends come from all over" has another verb.
+		before := ws.At(i - 1)
+		follows := i == 0 || isBe(before) || pastBe.Has(before) || before == "got" || before == "all" && isBe(ws.At(i-2)) ||
+			inAny(before, english.Adverbs, english.Auxiliaries, frontAdverbs)
+		if n == 0 || !follows {
 			continue
 		}
 		if rest := ws[i+n:]; len(rest) == 0 || stopsClause(ws[i+n-1].Stop) || ends(rest[0]) {
