@@ -37,6 +37,7 @@ var (
 // or has ended one. Of an end it gives how many words bound it: 1 in "no longer run on Sundays". said are its words as
 // they were written.
 func (c *claim) withActivities(claims []Claim, ws, said english.Words) (_ []Claim, bounds int) {
+	ws = cutAtComment(ws)
 	o, predicate := c.subjectOf(withoutNow(ws))
 	if len(predicate) == 0 || !o.isOne() {
 		return claims, 0
@@ -254,8 +255,8 @@ func timeOfEnd(ws english.Words) (activity, when english.Words) {
 	return ws, nil
 }
 
-// eventBehind reports whether ws tells of what happened once, as time of an end: "after my surgery", "when I turned 30",
-// "two weeks before the wedding", "at Easter", "at 40". "After the gym" and "when I drink" bound the activity.
+// eventBehind reports whether ws tells of what happened once, as time of an end: "after my surgery", "when I turned
+// 30", "two weeks before the wedding", "at Easter", "at 40". "After the gym" and "when I drink" bound the activity.
 func eventBehind(ws english.Words) bool {
 	if english.StartsWithDigit(ws.At(0)) && inAny(singular(ws.At(1)), english.DateWords, english.Periods) {
 		ws = ws[2:]

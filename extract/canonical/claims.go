@@ -33,7 +33,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(words) > 1 && isDate(words[0].Text) {
 		words = words[1:] // "from today (2026-05-13)"
 	}
-	list := statements(afterFrontTime(words))
+	list := withoutComments(statements(afterFrontTime(words)))
 	from, paired := pairIn(all)
 	apart := paired > 0 && !mayPair(all[from:paired-2])
 	telling := 0
@@ -72,22 +72,35 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	claims = withRank(withLastName(withFramed(claims, withDenied(c.framed(all)))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(claims, all))
-	acts := list
-	if len(acts) == 0 { // "I smoke while I wait"
-		acts = statements(cutAtDegree(afterFrontTime(words)))
-	}
-	if len(acts) == 1 && !c.reach.fleeting {
-		ws := acts[0].words
-		var bounds int
-		claims, bounds = c.withActivities(claims, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
-		for i := range themes {
-			themes[i].acts = activityStem(claims)
-			themes[i].loose = themes[i].loose || bounds > 0 && !(bounds == 1 && themes[i].hasBound())
-		}
-	}
+	claims = c.withActivity(claims, themes, list, words, all)
 	claims, themes = c.withOthers(claims, themes, all, kind)
 	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, telling != 1 && several(list)
+}
+
+// withActivity adds the claims about an activity, and notes it in themes. Of several statements each may end one.
+func (c *claim) withActivity(claims []Claim, themes []theme, list []statement, words, all english.Words) []Claim {
+	if len(list) == 0 { // "I smoke while I wait"
+		list = statements(cutAtDegree(afterFrontTime(words)))
+	}
+	if len(list) == 0 || c.reach.fleeting {
+		return claims
+	}
+	if len(list) > 1 { // "I quit smoking at Easter and gave the pipe away"
+		for _, s := range list {
+			ws := s.words
+			told, _ := c.withActivities(nil, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
+			claims = append(claims, slices.DeleteFunc(told, func(c Claim) bool { return !c.Ended })...)
+		}
+		return claims
+	}
+	ws := list[0].words
+	claims, bounds := c.withActivities(claims, ws, wordsBetween(all, ws[0].Start, ws[len(ws)-1].End))
+	for i := range themes {
+		themes[i].acts = activityStem(claims)
+		themes[i].loose = themes[i].loose || bounds > 0 && !(bounds == 1 && themes[i].hasBound())
+	}
+	return claims
 }
 
 // withOthers adds what is said under another name or in other words: of a relation by the name, and of "the club I

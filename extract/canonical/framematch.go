@@ -108,6 +108,24 @@ func (t *token) has(w string) bool {
 	return false
 }
 
+// field reads a field of work. The last word counts: "hotel marketing". "It" is one in capitals alone.
+func (c *claim) field(ws, rest english.Words) string {
+	last := ws[len(ws)-1]
+	if !fields.Has(last.Text) || last.Text == "it" && !c.capital(last) || ws.Any(negations) ||
+		len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {
+		return ""
+	}
+	return ws.String()
+}
+
+// calledName is a name by which somebody goes. Who goes by tram has none.
+func (c *claim) calledName(ws english.Words) string {
+	if transports.Of(ws[0].Text) != "" {
+		return ""
+	}
+	return c.firstName(ws)
+}
+
 // slot reads ws as the value of a slot, which rest follows.
 func (c *claim) slot(name string, ws, rest english.Words) []string {
 	switch name {
@@ -126,7 +144,7 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 		}
 		return one(value)
 	case "name":
-		return one(c.firstName(ws))
+		return one(c.calledName(ws))
 	case "years":
 		// "35 pages" is no age, and "my 35th birthday" is.
 		if goesOn(ws, rest) && rest[0].Text != "birthday" {
@@ -143,13 +161,7 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 		}
 		return one(withoutArticle(ws).String())
 	case "field":
-		// The last word counts: "hotel marketing".
-		last := ws[len(ws)-1]
-		pronoun := last.Text == "it" && !c.capital(last)
-		if !fields.Has(last.Text) || pronoun || ws.Any(negations) || len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {
-			return nil
-		}
-		return one(ws.String())
+		return one(c.field(ws, rest))
 	case "bare":
 		if english.Articles.Has(ws[0].Text) || possessives.Has(ws[0].Text) {
 			return nil
@@ -351,7 +363,8 @@ func tradeOf(ws, rest english.Words, told bool) string {
 	if told && !inAny(last, english.States, english.Evaluative, english.StopWords) || fields.Has(last) {
 		return ws.String()
 	}
-	if !article && len(ws) == 1 || notTrades.Has(last) || inAny(last, english.States, english.Evaluative, english.Moods) || relation(last) != "" {
+	if !article && len(ws) == 1 || notTrades.Has(last) || relation(last) != "" ||
+		inAny(last, english.States, english.Evaluative, english.Moods) {
 		return ""
 	}
 	for n := 2; n <= min(len(last), maxTradeEnd); n++ {

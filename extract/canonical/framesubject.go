@@ -80,6 +80,13 @@ func segments(all english.Words) (out []segment) {
 	return out
 }
 
+// ofNamed reports whether a predicate tells what only somebody with a name has, if no article stands before the
+// subject: "is seven years old", "is allergic to nuts".
+func ofNamed(ws english.Words) bool {
+	return len(ws) > 3 && isBe(ws[0].Text) &&
+		(ws[1].Text == "allergic" && ws[2].Text == "to" || isNumber(ws[1].Text) && ageTails.Has(ws[2:4].String()))
+}
+
 // frameSubject reads the subject that ws begins with: the speaker, a relation of the
 // speaker's or a person with a name, and gives the predicate. Not ok with a predicate: ws
 // has no subject. Without: it is somebody else's.
@@ -103,7 +110,7 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 	if len(ws) > 2 && ws[0].Upper && ws[0].Stop == 0 && inflections[word] == nil && c.properName(ws[:1]) != "" &&
 		!inAny(word, english.StopWords, cities, countries) &&
 		// Any first word has a capital, so that it must be a known name there.
-		(!first || word == c.friend || givenNames.Has(word) || personVerbs.Has(ws[1].Text)) &&
+		(!first || word == c.friend || givenNames.Has(word) || personVerbs.Has(ws[1].Text) || ofNamed(ws[1:])) &&
 		(inflections[ws[1].Text] != nil || ladder.Has(ws[1].Text)) {
 		return owner(word), ws[1:], true
 	}

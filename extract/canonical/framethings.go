@@ -411,13 +411,20 @@ func countStands(told Claim, all, ws english.Words, i int) []Claim {
 		ws[:i+1].StartWith("that", "is"))
 	isNew := few || rest.Has("now") || rest.Has("left")
 	there := ws[0].Text == "there" && isBe(ws.At(1)) && i <= 2
+	remains := few && remainsOf(ws[:i], rest)
 	switch {
-	case few && isBe(rest.At(0)) && rest.At(1) == "left", comes && (isNew || ws[0].Text == "that"), there && isNew:
+	case remains, comes && (isNew || ws[0].Text == "that"), there && isNew:
 		return []Claim{changed}
 	case there && (rest.Has("our") || rest.Has("my") || rest.Has("this")):
 		return []Claim{several}
 	}
 	return nil
+}
+
+// remainsOf reports whether the words around "just" and a number say that no more are left: "it is just one car at
+// home".
+func remainsOf(before, rest english.Words) bool {
+	return isBe(rest.At(0)) && rest.At(1) == "left" || len(before) == 2 && before.StartWith("it", "is")
 }
 
 // makesNow reports whether a count is told with "that makes" and "now" alone. Who tells so of children speaks of their

@@ -44,6 +44,7 @@ func (c *claim) newly(all english.Words) (out []Claim) {
 		out = append(out, c.hiredBy(all)...)
 		out = append(out, c.birthdayPassed(all)...)
 		out = append(out, c.bestRun(all)...)
+		out = append(out, c.calledInFull(all)...)
 		out = append(out, countAfter(all)...)
 		out = append(out, parentOf(all)...)
 		out = append(out, c.householdHas(all)...)
@@ -241,41 +242,6 @@ func onlyTimeOrRemark(ws english.Words) bool {
 	return true
 }
 
-// bestRun reads "ran the 10 km in 49:58 today, a new personal best" and "my personal best over 10 km is 52:40".
-func (c *claim) bestRun(all english.Words) []Claim {
-	best := bestPhrases.Found(all)
-	own := all.At(0) == "i" || all.At(0) == "my" // "Tom ran the 10 km …, my family says"
-	if !best || !own || all.Any(otherEvents) || ofOthers(all) {
-		return nil
-	}
-	length, time := "", ""
-	for i := range all {
-		for n := min(3, len(all)-i); n > 0; n-- {
-			l := raceLengths.Of(all[i : i+n].String())
-			if l == "" {
-				continue
-			}
-			if length != "" && length != l && !(length == "half") {
-				return nil
-			}
-			if length == "" {
-				length = l
-			}
-		}
-		if w := all[i].Text; strings.Contains(w, ":") && english.StartsWithDigit(w) && !strings.Contains(w, "-") {
-			if time != "" || i > 0 && all[i-1].Text == "at" {
-				return nil // "started at 9:30"
-			}
-			time = numberOf(all[i : i+1])
-		}
-	}
-	if length == "" || time == "" {
-		return nil
-	}
-	changed := all.Has("new") || c.changed
-	return []Claim{{Attribute: "one record " + length, Value: time, Several: !changed, Changed: changed}}
-}
-
 // countAfter reads "our baby arrived, which makes three children": how many there are since.
 func countAfter(all english.Words) []Claim {
 	if ofOthers(all) || !all.Any(arrivals) && !all.Any(departures) {
@@ -305,10 +271,18 @@ func countAfter(all english.Words) []Claim {
 	return nil
 }
 
-// parentOf reads "which makes me a mother of four": how many children the speaker has since.
+// parentOf reads "which makes me a mother of four": how many children the speaker has since. "As a dad with four kids"
+// tells so by the way.
 func parentOf(all english.Words) []Claim {
-	for i := 3; i+1 < len(all); i++ {
+	for i := 2; i+1 < len(all); i++ {
 		n := all[i+1]
+		if all[0].Text == "as" && i < 4 && all[i].Text == "with" && isNumber(n.Text) &&
+			all.At(i+2) == "kids" && parents.Has(all[i-1].Text) && (all.At(i+3) == "i" || all.At(i+3) == "we") {
+			return []Claim{{Attribute: "count kid", Value: n.Text, Several: true, Loose: true}}
+		}
+		if i < 3 {
+			continue
+		}
 		if all[i].Text != "of" || !isNumber(n.Text) || !parents.Has(singular(all[i-1].Text)) {
 			continue
 		}
@@ -469,24 +443,6 @@ func budget(what english.Words, amount string, changed bool) []Claim {
 		return []Claim{{Attribute: "one budget of " + noun, Value: amount, Several: !changed, Changed: changed}}
 	}
 	return nil
-}
-
-// lastNameAttribute is that of the noun "last name".
-const lastNameAttribute = "one last name"
-
-// withLastName adds the last name that a full name tells. It is loose, and has the whole name, as any word of it may be
-// the last name: "Li Wei".
-func withLastName(claims []Claim) []Claim {
-	for _, cl := range claims {
-		if cl.Attribute != "full name" || cl.Ended {
-			continue
-		}
-		if strings.Contains(cl.Value, " ") {
-			last := Claim{Attribute: lastNameAttribute, Value: cl.Value, Loose: true, Changed: cl.Changed}
-			return append(claims, last)
-		}
-	}
-	return claims
 }
 
 // shareWord reports whether two values have a word in common.

@@ -123,7 +123,7 @@ func (c *claim) settled(p predicate) reading {
 
 // goesBy reads "go by Ann": how the speaker wants to be called.
 func (c *claim) goesBy(p predicate) reading {
-	if p.words.At(1) != "by" || p.owner != "" || len(p.words) < 3 {
+	if p.words.At(1) != "by" || p.owner != "" || len(p.words) < 3 || transports.Of(p.words[2].Text) != "" {
 		return reading{}
 	}
 	return reading{addressAttribute, c.properName(p.words[2:])}

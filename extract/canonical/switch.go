@@ -47,6 +47,9 @@ func (c *claim) choices(ws english.Words) []Claim {
 	}
 	switch ws[0].Text {
 	case "i", "we":
+		if ws[1:].StartWith("go", "to") && len(ws) > 3 {
+			return c.attended(ws[3:])
+		}
 		return c.chosenBy(ws)
 	case "my", "our":
 		return c.chosenThing(ws)
@@ -84,6 +87,17 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 				c.namesChoice(v, rest[i+1+n:]) {
 				return c.choice(v, append(rest[:i:i], rest[i+1+n:]...))
 			}
+		}
+	}
+	return nil
+}
+
+// attended reads "pilates on Wednesday evenings" behind "go to".
+func (c *claim) attended(ws english.Words) []Claim {
+	for n := min(len(ws)-1, maxSlotWords); n > 0; n-- {
+		rest := ws[n:]
+		if (rest[0].Text == "on" || activityTimes.Has(rest[0].Text)) && c.namesChoice(ws[:n], rest) {
+			return c.choice(withoutArticle(ws[:n]), rest)
 		}
 	}
 	return nil

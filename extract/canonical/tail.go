@@ -21,12 +21,16 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 		return claims, themes
 	}
 	for i := min(len(ws)-2, maxTailStart); i >= minStatement; i-- {
-		end := min(ws[i].End, ws[i+1].Start)                      // the words of "I'm" share their bytes
-		mark := strings.IndexAny(fact[end:ws[i+1].Start], ",;–—") // ")," behind a date
-		if mark < 0 || !isTail(ws[i+1:]) {
+		end := min(ws[i].End, ws[i+1].Start) // the words of "I'm" share their bytes
+		mark := strings.IndexAny(fact[end:ws[i+1].Start], ",;–—")
+		switch {
+		case mark >= 0 && isTail(ws[i+1:]):
+			end += mark // behind a bracket, as of a date
+		case mark < 0 && beginsOwnClause(ws[i+1:]) && isTail(ws[i+2:]):
+		default:
 			continue
 		}
-		again, told, _ := claimsOf(fact[:end+mark])
+		again, told, _ := claimsOf(fact[:end])
 		if firm(again) {
 			return again, told
 		}
@@ -59,6 +63,16 @@ func beginsStatement(ws english.Words) bool {
 	return len(ws) > 2 && ws[0].Upper && personVerbs.Has(ws[1].Text)
 }
 
+// beginsOwnClause reports whether ws is "and" or "so" with a verb behind it that the readers of statements do not look
+// for: "and need to varnish it", "so that is that".
+func beginsOwnClause(ws english.Words) bool {
+	if len(ws) < 3 || ws[0].Text != "and" && ws[0].Text != "so" {
+		return false
+	}
+	w := ws[1].Text
+	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
+}
+
 // isTail reports whether the words behind a mark may be left out: they neither bound the statement before it nor make
 // it doubtful.
 func isTail(ws english.Words) bool {
@@ -67,3 +81,53 @@ func isTail(ws english.Words) bool {
 	}
 	return !ws.Any(tailDoubts) && !(len(ws) < 3 && ws.Has("not"))
 }
+
+// withoutComments is list without the statements that only comment on the one before: "I cycle to work and I love it",
+// "I quit smoking and the kids are thrilled". They say nothing that could be hidden when the fact gives way.
+func withoutComments(list []statement) []statement {
+	if len(list) < 2 {
+		return list
+	}
+	out := list[:1:1]
+	for _, s := range list[1:] {
+		if !comments(s.words) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cutAtComment is ws up to a comment that "and" or "so" joins to it.
+func cutAtComment(ws english.Words) english.Words {
+	for i := 1; i < len(ws); i++ {
+		if links.Has(ws[i].Text) && comments(ws[i+1:]) {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// comments reports whether a clause only comments: it ends in a pronoun for what was said, or in a mood or a judgement
+// of somebody, and names nothing else.
+func comments(ws english.Words) bool {
+	if len(ws) < 3 || len(ws) > maxComment {
+		return false
+	}
+	for i, w := range ws {
+		if w.Upper && i > 0 && w.Text != "i" && w.Text != "am" || english.StartsWithDigit(w.Text) {
+			return false
+		}
+	}
+	if ws[1].Text == "need" && (ws[0].Text == "i" || ws[0].Text == "we") {
+		return true // it tells of the next answer: "and need to varnish it"
+	}
+	last, before := ws[len(ws)-1].Text, ws[len(ws)-2].Text
+	switch last {
+	case "it", "that", "this", "them":
+		return true
+	}
+	return inAny(last, english.Moods, english.Evaluative) &&
+		(isBe(before) || english.Adverbs.Has(before) || before == "feel" || before == "feels")
+}
+
+const maxComment = 8 // words

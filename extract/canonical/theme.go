@@ -56,6 +56,7 @@ var (
 	intents       = themeTables.Words("intents")
 	fleetingTimes = themeTables.Words("fleeting-times")
 	partial       = themeTables.Words("partial")
+	piecemeal     = themeTables.Words("piecemeal")
 	indefinite    = themeTables.Words("indefinite")
 	narrowing     = themeTables.Words("narrowing")
 	owning        = themeTables.Words("owning")

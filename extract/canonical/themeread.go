@@ -210,8 +210,9 @@ func thingSubject(ws english.Words) (o owner, subject, predicate english.Words, 
 func beginsPredicate(ws english.Words, k int) bool {
 	x := ws[k].Text
 	_, n := matchEnd(themeBefalls, ws, k)
-	return n > 0 && !english.Prepositions.Has(x) || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) || negations.Has(x) ||
-		inAny(x, english.Auxiliaries) || isVerbOfValue(x) ||
+	fromAll := x == "over" && ws.At(k-1) == "all" // "come from all over"
+	return n > 0 && !fromAll || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) ||
+		negations.Has(x) || inAny(x, english.Auxiliaries) || isVerbOfValue(x) ||
 		// "The house plants are dead" has its verb behind.
 		strings.HasSuffix(x, "s") && thirdPerson(x) && !isBe(ws.At(k+1)) && !pastBe.Has(ws.At(k+1))
 }
@@ -448,7 +449,7 @@ func (t *theme) findEnds(subject, ws english.Words) {
 			kinds, n := matchEnd(themeEnders, ws, i)
 			if n > 0 && (!t.negated || slices.Contains(kinds, "bored")) && ws.At(i+n) != "to" && // "stopped to watch"
 				ws.At(i+n) != "alone" && !stopsClause(ws[i+n-1].Stop) &&
-				!ws[min(i+n, len(ws)):min(i+n+2, len(ws))].Any(partial) { // "finished playing some of the game"
+				!ws[min(i+n, len(ws)):min(i+n+2, len(ws))].Any(piecemeal) { // "finished playing some of the game"
 				t.ends, t.target = kinds, i+n
 			}
 		}
@@ -461,7 +462,8 @@ func (t *theme) findBefallen(subject, ws english.Words) {
 		kinds, n := matchEnd(themeBefalls, ws, i)
 		// "My friends come from all over" has another verb.
 		before := ws.At(i - 1)
-		follows := i == 0 || isBe(before) || pastBe.Has(before) || before == "got" || before == "all" && isBe(ws.At(i-2)) ||
+		follows := i == 0 || isBe(before) || pastBe.Has(before) || before == "all" && isBe(ws.At(i-2)) ||
+			before == "got" || before == "been" || before == "put" ||
 			inAny(before, english.Adverbs, english.Auxiliaries, frontAdverbs)
 		if n == 0 || !follows {
 			continue

@@ -61,6 +61,7 @@ var doingRules = table{
 		sits := p.word == "sit" || p.word == "serve"
 		return sits && p.next == "on" && !p.points(2) && p.nearNoun(p.i+2, memberships)
 	}},
+	{"I keep my notes in Evernote", as(details), (*position).keepsIn},
 	{"I keep bees on the roof", as(personal), func(p *position) bool {
 		return (p.word == "keep" || p.word == "kept" || p.word == "raise") && p.nearNoun(p.i+1, livestock)
 	}},
@@ -152,7 +153,7 @@ func (p *position) tradesWith() bool {
 	w := p.word
 	known := english.StopWords.Has(w) || english.TalkVerbs.Has(w) || english.PresentVerbs.Has(w) || finiteVerb(w) ||
 		opinions.Has(w) || talkPast.Has(w)
-	if p.task || known || len(w) < 3 || strings.HasSuffix(w, "ly") || strings.HasSuffix(w, "ing") ||
+	if p.taskAhead() || known || len(w) < 3 || strings.HasSuffix(w, "ly") || strings.HasSuffix(w, "ing") ||
 		p.words[p.i].Upper || !unicode.IsLetter(rune(w[0])) {
 		return false
 	}
@@ -168,6 +169,32 @@ func (p *position) tradesWith() bool {
 		if p.words[j].Stop != 0 || english.Pronouns.Has(at) || objects.Has(at) {
 			return false
 		}
+	}
+	return false
+}
+
+// taskAhead reports whether the clause has words of a task, up to the next one: "I bank with ING and their app logs me
+// out" is about the bank.
+func (p *position) taskAhead() bool {
+	for i, w := range p.words {
+		if i > p.i && (w.Text == "and" || w.Text == "but" || p.words[i-1].Stop != 0) {
+			return p.words[:i].Any(english.TaskWords)
+		}
+	}
+	return p.task
+}
+
+// keepsIn reports whether a verb says in what the speaker keeps a thing: "I keep my notes in Evernote".
+func (p *position) keepsIn() bool {
+	own := p.next == "my" || p.next == "our" || p.next == "all"
+	if !own || p.word != "keep" && p.word != "store" && p.word != "track" {
+		return false
+	}
+	for j := p.i + 2; j+1 < min(len(p.words), p.i+7) && p.words[j-1].Stop == 0; j++ {
+		if in := p.at(j); in != "in" && in != "at" && in != "with" && (in != "on" || !p.words[j+1].Upper) {
+			continue
+		}
+		return english.Articles.Has(p.at(j+1)) && p.at(j) != "on" || p.words[j+1].Upper
 	}
 	return false
 }

@@ -35,13 +35,18 @@ func (r references) emptyIt(i int) bool {
 	case "is", "was", "be", "been", "gets", "got", "feels", "felt", "means", "meant":
 		named := r.skipAdverbs(j+1) < len(r.Words) && r.Words[r.skipAdverbs(j+1)].Upper // "it is Seattle"
 		own := (next == "my" || next == "our") && english.OwnNouns.Has(r.At(j+2))       // "it is my birthday"
-		return weather.Has(next) || english.StartsWithDigit(next) || named || own || next == "time" ||
-			r.completed(j+1) || r.cleft(j+1)
+		return weather.Has(next) || english.StartsWithDigit(next) || r.countsAtHome(r.skipAdverbs(j+1)) || named ||
+			own || next == "time" || r.completed(j+1) || r.cleft(j+1)
 	case "when", "if", "that": // "I love it when", but "I hope it when"
 		return r.tastesBefore(i)
 	}
 	return weather.Has(verb) || emptyIt.Has(verb) && r.completesWithin(j+1, 8) ||
 		english.Evaluative.Has(verb) && r.tastesBefore(i) && r.completed(i+1)
+}
+
+// countsAtHome reports whether a number at i counts what a home has: "it is just one car at home".
+func (r references) countsAtHome(i int) bool {
+	return smallNumbers.Has(r.At(i)) && r.At(i+2) == "at" && r.At(i+3) == "home"
 }
 
 // feltOf reports whether "it" at i is all that the sentence says before: "I'm single and happy with it".

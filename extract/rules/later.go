@@ -35,6 +35,7 @@ func findStatement(ws english.Words, i int) (int, topics) {
 				from := i + markedStart(ws[i:j-1]) // behind "ugh,"
 				switch pair := ws[k].Text == "i" && ws[j-1].Text == "and" && ws[j-1].Stop == 0; {
 				case canonical.Bounds(ws[from:k]), // "For work, my email is…"
+					canonical.Corrects(ws[from:k]),                  // "I was wrong: my flight is…"
 					conditions.Match(ws, from) > 0,                  // "The pay is low; if they raise it, I stay"
 					whenever(ws[from:k]),                            // "On days when my back hurts, I swim"
 					pair && from < j-1 && halfSubject(ws[from:j-1]): // "My band and I split up"
@@ -92,7 +93,8 @@ func beginsLater(ws english.Words, i, k int) bool {
 		ws.At(k+1) == "and" && ws.At(k+2) == "i" && ws[k].Stop == 0, reachPhrases.Match(ws, k) > 0:
 		return true
 	}
-	when := clauseOpeners.Has(w) && w != "as" && speakerWords.Has(ws.At(k+1))
+	when := clauseOpeners.Has(w) && w != "as" && speakerWords.Has(ws.At(k+1)) || opensFor(ws[k:]) ||
+		ws[k:].StartWith("it", "is", "just") || ws[k:].StartWith("it", "is", "only")
 	if when || elidedAdverbs.Has(w) && beginsEvent(ws.At(k+1)) || english.StartsWithDigit(w) {
 		return true // "Last box unpacked, finally settled in Braga", "Weird one, since I had flu I hate tea"
 	}
@@ -104,6 +106,28 @@ func beginsLater(ws english.Words, i, k int) bool {
 	// "End of an era, sold the caravan": the words before have no verb of which this may be an object.
 	return events.Has(w) && !finite(ws[i:k]) && ws[k-1].Stop == ','
 }
+
+// opensFor reports whether ws begins with a time, a place or an event before a statement of the speaker's: "after a
+// month in Hanoi I love coriander", "since the baby came we eat early", "on Tuesdays I swim".
+func opensFor(ws english.Words) bool {
+	w := ws[0].Text
+	opens := english.Prepositions.Has(w) || clauseOpeners.Has(w)
+	if !opens || w == "as" || w == "of" || w == "like" || w == "because" {
+		return false
+	}
+	for i := 2; i < min(len(ws), maxOpens); i++ {
+		if ws[i].Text == "i" || ws[i].Text == "we" {
+			return ws[i-1].Stop == 0 && !tailJoints.Has(ws[i-1].Text) && !english.QuestionWords.Has(ws[i-1].Text) &&
+				ws[i-1].Text != "that"
+		}
+		if ws[i-1].Stop != 0 {
+			return false
+		}
+	}
+	return false
+}
+
+const maxOpens = 8 // words before the speaker
 
 // maxLeadLabel is how many words a label before a statement has: "Allergy info". Longer words before a colon are a
 // sentence of their own, which rules read as such.
@@ -146,7 +170,7 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 			continue
 		}
 		k := j + english.SkipLeads(ws[j:])
-		if ws[i:j].Any(wordings) || ws[i:j].Any(textLabels) {
+		if ws[i:j].Any(wordings) || ws[i:j].Any(textLabels) && !ownTrait(ws[k:]) {
 			break // "Which is correct, I have a dog or I've a dog?", "Tell me a joke, I'm a pirate"
 		}
 		if k >= len(ws) || !speakerWords.Has(ws[k].Text) && reachPhrases.Match(ws, k) == 0 {
@@ -160,6 +184,12 @@ func behindRequest(ws english.Words, i int) (int, topics) {
 		}
 	}
 	return i, none
+}
+
+// ownTrait reports whether ws begins with a trait of the speaker's and its value, which is no text to work on: "Sign
+// the letter please, my surname is Lee".
+func ownTrait(ws english.Words) bool {
+	return ws.At(0) == "my" && traits.Has(ws.At(1)) && ws.At(2) == "is"
 }
 
 // claims reports whether a statement makes a claim that a later one may end. Such a claim is worth a fact even where

@@ -29,6 +29,7 @@ var otherSubjects = []struct {
 	{"the kitchen has a budget of 300 euros", (*clause).budgeted},
 	{"Lotte's birthday is the 4th of May", (*clause).theirs},
 	{"Marek, my boyfriend, snores", (*clause).named},
+	{"Marek is allergic to nuts", (*clause).suffers},
 	{"they moved my class to Friday", (*clause).befell},
 	{"the thesis is submitted", (*clause).carriedOut},
 	{"the plumber comes on Wednesday", (*clause).comes},
@@ -316,4 +317,19 @@ func (c *clause) verbOfOther() int {
 		}
 	}
 	return 0
+}
+
+// suffers reads "Marek is allergic to nuts" and "Marek is seven years old".
+func (c *clause) suffers() (topics, bool) {
+	first := c.words[0]
+	if !first.Upper || english.StopWords.Has(first.Text) || english.NotNames.Has(first.Text) || c.at(1) != "is" {
+		return none, false
+	}
+	i := 2
+	for english.Adverbs.Has(c.at(i)) {
+		i++
+	}
+	allergic := c.at(i) == "allergic" && c.at(i+1) == "to" && !english.Deictic.Has(c.at(i+2))
+	aged := (isAge(c.at(i)) || smallNumbers.Has(c.at(i))) && ageUnits.Has(c.at(i+1))
+	return personal, (allergic || aged) && !c.task
 }

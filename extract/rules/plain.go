@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -29,6 +30,11 @@ func readPlain(text string) sentence {
 	return p
 }
 
+// plainForms read the forms of sentences that stand for a plain statement, each from a word on.
+var plainForms = []func(text string, ws english.Words, i int) (string, bool){
+	ownOne, theirOwn, cleft, freeRelative, fronted, mealOf,
+}
+
 // plainly is text as a plain statement. It reports whether text says it in another way.
 func plainly(text string, ws english.Words) (string, bool) {
 	// Each form may begin with the sentence, or behind a mark: "Sorry, it's hazelnuts …".
@@ -37,7 +43,7 @@ func plainly(text string, ws english.Words) (string, bool) {
 			continue
 		}
 		k := i + english.SkipLeads(ws[i:])
-		for _, read := range []func(string, english.Words, int) (string, bool){ownOne, cleft, freeRelative, fronted} {
+		for _, read := range plainForms {
 			if plain, ok := read(text, ws, k); ok {
 				return plain, true
 			}
@@ -61,6 +67,93 @@ func ownOne(text string, ws english.Words, i int) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// theirOwn reads "her" at i as the person whom the words before it name, and nobody else: "I told you the wrong day for
+// mum, her birthday is on 19 November".
+func theirOwn(text string, ws english.Words, i int) (string, bool) {
+	if w := ws.At(i); i == 0 || w != "her" && w != "his" {
+		return "", false
+	}
+	noun := i + 1
+	if !traits.Has(ws.At(noun)) {
+		noun++
+	}
+	if !traits.Has(ws.At(noun)) || ws.At(noun+1) != "is" && ws.At(noun+1) != "are" {
+		return "", false
+	}
+	person := ""
+	for k, w := range ws[:i] {
+		mine := k > 0 && (ws[k-1].Text == "my" || ws[k-1].Text == "our")
+		name := ""
+		switch {
+		case persons.Has(w.Text) && (mine || bareOwned.Has(w.Text)):
+			name = "my " + text[w.Start:w.End]
+		case k > 0 && w.Upper && !english.StopWords.Has(w.Text) && !english.DateWords.Has(w.Text) && w.Text != "i":
+			name = text[w.Start:w.End]
+		}
+		if name != "" && person != "" {
+			return "", false
+		}
+		if name != "" {
+			person = name
+		}
+	}
+	if person == "" {
+		return "", false
+	}
+	return text[:ws[i].Start] + person + "'s" + text[ws[i].End:], true
+}
+
+// ofCorrected reads "He's allergic to sesame, not cashews" behind "I got that wrong about Tadeo" as said of Tadeo.
+func (s *sentence) ofCorrected(before *sentence) bool {
+	ws := before.words
+	last := len(ws) - 1
+	if last < 1 || ws[last-1].Text != "about" || !ws[last].Upper || !canonical.Corrects(ws) ||
+		s.words.At(0) != "he" && s.words.At(0) != "she" || len(s.words) < 3 {
+		return false
+	}
+	verb := s.words[1]
+	p := read(before.text[ws[last].Start:ws[last].End] + " " + verb.Text + s.text[verb.End:])
+	if p.topics == none || p.leans {
+		return false
+	}
+	p.said, p.corrects = s.text, true
+	*s = p
+	return true
+}
+
+// mealOf reads "breakfast is porridge these days", from its first word, as "I have porridge for breakfast these days".
+func mealOf(text string, ws english.Words, i int) (string, bool) {
+	first := i
+	if w := ws.At(first); w == "my" || w == "our" {
+		first++
+	}
+	k := first + 1
+	if ws[k:].StartWith("for", "me") {
+		k += 2
+	}
+	meal := ws.At(first) == "breakfast" || ws.At(first) == "lunch" || ws.At(first) == "dinner"
+	object := k + 1
+	if object+1 >= len(ws) || !meal || ws[k].Text != "is" {
+		return "", false
+	}
+	what := ws[object].Text
+	if k == first+1 && !lasts(ws[object:]) || english.Evaluative.Has(what) || isCount(what) {
+		return "", false // "Breakfast is a mess"
+	}
+	end := object
+	for end+1 < len(ws) && ws[end].Stop == 0 && !lasts(ws[end+1:min(end+2, len(ws))]) {
+		end++
+	}
+	said := "I have " + text[ws[object].Start:ws[end].End] + " for " + ws[first].Text + text[ws[end].End:]
+	return begun(text[:ws[i].Start], said), true
+}
+
+// lasts reports whether ws tells that something is so for some time: "these days", "every day".
+func lasts(ws english.Words) bool {
+	return ws.Has("these") || ws.Has("now") || ws.Has("nowadays") || ws.Has("every") ||
+		ws.Has("usually") || ws.Has("always")
 }
 
 // cleft reads "it's hazelnuts my son is allergic to, not walnuts", from "it", as "my son is allergic to hazelnuts, not

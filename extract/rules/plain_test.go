@@ -14,6 +14,9 @@ func TestPlainStatements(t *testing.T) {
 		"What I'm allergic to is lupin, not sesame.":                       "I'm allergic to lupin, not sesame.",
 		"The desk I raved about in winter I have come to loathe.":          "I have come to loathe the desk I raved about in winter.",
 		"Mushrooms I can't stand.":                                         "I can't stand mushrooms.",
+		"I told you the wrong date for mum, her birthday is 19 November.":  "Actually, my mum's birthday is 19 November.",
+		"Breakfast for me is a croissant and black tea, every day":         "I have a croissant and black tea for breakfast, every day",
+		"Breakfast is a bowl of congee these days.":                        "I have a bowl of congee for breakfast these days.",
 	} {
 		if got := textsOf(t, said); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q gives %q, not %q", said, got, want)
@@ -26,7 +29,29 @@ func TestPlainStatements(t *testing.T) {
 	}
 	keepsNone(t,
 		"It's a game my kids are into.", "The people I love and the places I hate.", "Things I can't stand:",
-		"Your coffee is good but mine is better.", "What he's allergic to is lupin", "Is it nuts my partner is allergic to?",
+		"Your coffee is good but mine is better.", "Breakfast is a mess.", "Lunch is at noon.", "What he's allergic to is lupin", "Is it nuts my partner is allergic to?",
+	)
+}
+
+// A statement is found behind other words of its sentence, and a pronoun behind a correction is who was named there.
+func TestBehindOtherWords(t *testing.T) {
+	for said, want := range map[string]string{
+		"Funny thing, since the baby arrived I hate horror films.":            "Since the baby arrived I hate horror films.",
+		"Rohit hurt his ankle, so on Tuesday nights we go to a chess club.":   "On Tuesday nights we go to a chess club.",
+		"Sign the letter with my full name please, my surname is Okonjo.":     "My surname is Okonjo.",
+		"I bank with Nordea and their app logs me out all the time. Any fix?": "I bank with Nordea and their app logs me out all the time.",
+		"Sorry, I was wrong: my daughter studies at Uppsala, not Lund.":       "I was wrong: my daughter studies at Uppsala, not Lund.",
+		"Sorry, I got that wrong about Tadeo. He's allergic to sesame.":       "Actually, Tadeo is allergic to sesame.",
+		"I keep all my notes in Evernote.":                                    "I keep all my notes in Evernote.",
+		"So it's just one car at home now.":                                   "It's just one car at home now.",
+	} {
+		if got := textsOf(t, said); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q gives %q, not %q", said, got, want)
+		}
+	}
+	keepsNone(t,
+		"It was funny, like I said.", "Write a letter please, I have a dog.", "I keep my cool in traffic.",
+		"Somebody is allergic to work.",
 	)
 }
 

@@ -81,6 +81,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			continue
 		}
 		s := readPlain(quote)
+		s.ofCorrected(&r.before)
 		if s.topics == instruction && k.amongPeople(t) {
 			s = sentence{text: s.text, words: s.words}
 		}

@@ -1,0 +1,130 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Records and names are told again in other words than the first time: "my 10k best is 52:40" and "finished in 49:18,
+// my best 10k ever", "my full name is Ann Lee" and "I'm Ann Moss on all papers".
+
+// bestRun reads "ran the 10 km in 49:58 today, a new personal best" and "my personal best over 10 km is 52:40".
+func (c *claim) bestRun(all english.Words) []Claim {
+	best := bestPhrases.Found(all) || bestOfLength(all)
+	if !best || !ownFromStart(all) || all.Any(otherEvents) || ofOthers(all) {
+		return nil
+	}
+	length, time := "", ""
+	for i := range all {
+		for n := min(3, len(all)-i); n > 0; n-- {
+			l := raceLengths.Of(all[i : i+n].String())
+			if l == "" {
+				continue
+			}
+			if length != "" && length != l && !(length == "half") {
+				return nil
+			}
+			if length == "" {
+				length = l
+			}
+		}
+		if w := all[i].Text; strings.Contains(w, ":") && english.StartsWithDigit(w) && !strings.Contains(w, "-") {
+			if time != "" || i > 0 && all[i-1].Text == "at" {
+				return nil // "started at 9:30"
+			}
+			time = numberOf(all[i : i+1])
+		}
+	}
+	if length == "" || time == "" {
+		return nil
+	}
+	changed := all.Has("new") || all.Has("ever") || c.changed
+	return []Claim{{Attribute: "one record " + length, Value: time, Several: !changed, Changed: changed}}
+}
+
+// bestOfLength reports whether the best of a race is told of: "half marathon best", "my best 10k".
+func bestOfLength(all english.Words) bool {
+	for i := range all {
+		if all[i].Text != "best" {
+			continue
+		}
+		for n := 1; n <= 2; n++ {
+			if i+n < len(all) && raceLengths.Of(all[i+1:i+1+n].String()) != "" ||
+				i-n >= 0 && raceLengths.Of(all[i-n:i].String()) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ownFromStart reports whether a fact begins with the speaker, or with a time and a place before it: "yesterday in Oslo
+// I ran". "Tom ran the 10 km …, my family says" does not.
+func ownFromStart(all english.Words) bool {
+	if all.At(0) == "my" {
+		return true
+	}
+	for i := 0; i < min(len(all), maxFrontWords); i++ {
+		if all[i].Text == "i" {
+			return i == 0 || inAny(all[0].Text, english.DateWords, english.Prepositions)
+		}
+		if english.Past(all[i].Text) || isBe(all[i].Text) {
+			return false
+		}
+	}
+	return false
+}
+
+// maxFrontWords bounds a time and a place before the speaker.
+const maxFrontWords = 8
+
+// lastNameAttribute is that of the noun "last name".
+const lastNameAttribute = "one last name"
+
+// withLastName adds the last name that a full name tells. It is loose, and has the whole name, as any word of it may be
+// the last name: "Li Wei".
+func withLastName(claims []Claim) []Claim {
+	for _, cl := range claims {
+		if cl.Attribute != "full name" || cl.Ended {
+			continue
+		}
+		if strings.Contains(cl.Value, " ") {
+			last := Claim{Attribute: lastNameAttribute, Value: cl.Value, Loose: true, Changed: cl.Changed}
+			return append(claims, last, lastNameBehind(cl.Value, cl.Changed))
+		}
+	}
+	return claims
+}
+
+// lastNameBehind is the claim that who has this first name has that last name. A name by which somebody is known
+// besides, as on a stage, has another first name or is said to be one.
+func lastNameBehind(full string, changed bool) Claim {
+	first, last, _ := strings.Cut(full, " ")
+	return Claim{Attribute: "last name of " + first, Value: last, Changed: changed}
+}
+
+// calledInFull reads "I am Ann Moss on all papers now": the first and the last name.
+func (c *claim) calledInFull(all english.Words) []Claim {
+	for i := 0; i+3 < len(all); i++ {
+		begins := i == 0 || stopsClause(all[i-1].Stop) || all[i-1].Text == "so"
+		if !begins || all[i].Text != "i" || all[i+1].Text != "am" {
+			continue
+		}
+		full := all[i+2 : i+4]
+		if full[0].Stop != 0 || c.properName(full) == "" || !c.capital(full[0]) || !c.capital(full[1]) ||
+			!officially(all[i+4:], full[1].Stop) {
+			return nil
+		}
+		return []Claim{lastNameBehind(full.String(), true)}
+	}
+	return nil
+}
+
+// officially reports whether words behind a name say that it is the one on papers.
+func officially(ws english.Words, mark rune) bool {
+	if mark != 0 || ws.At(0) != "on" && ws.At(0) != "in" {
+		return false
+	}
+	return ws[1:min(len(ws), 5)].Any(papers)
+}
