@@ -133,7 +133,11 @@ func isThird(w string) bool {
 // sharesSubject reports whether a predicate begins at ws[i], behind "and".
 func sharesSubject(ws Words, i int) bool {
 	w := ws.At(i)
+	next := ws.At(i + 1)
+	if w == "like" && next == "i" {
+		return false // "and, like I said,"
+	}
 	needs := w == "need" || w == "want" // "and need to varnish it"
-	return needs && ws.At(i+1) == "to" || Auxiliaries.Has(w) || Likings.Has(w) || PresentVerbs.Has(w) || isThird(w) ||
+	return needs && next == "to" || Auxiliaries.Has(w) || Likings.Has(w) || PresentVerbs.Has(w) || isThird(w) ||
 		Past(w) && !Evaluative.Has(w) && !Moods.Has(w) && !strings.Contains(w, "-") // "and well-timed serves"
 }
