@@ -63,8 +63,11 @@ func passing(ws english.Words) bool {
 	for english.Adverbs.Has(c.at(i)) || c.at(i) == "today" || c.at(i) == "right" {
 		i++
 	}
+	if c.hasTasks(i) || c.feelsBody(i) {
+		return true
+	}
 	j, negated := c.skipAdverbs(i + 1)
-	if english.Past(c.at(i)) { // "Just got home"
+	if english.Past(c.at(i)) || strings.HasSuffix(c.at(i), "ing") { // "Just got home", "Just laying in bed"
 		j, negated = i, false
 	} else if c.at(i) != "i" && c.at(i) != "we" || negated {
 		return false
@@ -81,6 +84,8 @@ func passing(ws english.Words) bool {
 	case verb == "will":
 		j, _ = c.skipAdverbs(j + 1)
 		return c.daily(j, true)
+	case strings.HasSuffix(verb, "ing"):
+		return near && c.daily(j, true)
 	case verb == "am" || verb == "are":
 		if j, _ = c.skipAdverbs(j + 1); (c.at(j) == "going" || c.at(j) == "about") && c.at(j+1) == "to" {
 			j, _ = c.skipAdverbs(j + 2)
@@ -92,6 +97,36 @@ func passing(ws english.Words) bool {
 		return c.daily(j, near)
 	}
 	return false
+}
+
+// hasTasks reads "I have a few things to do": what everybody has each day.
+func (c *clause) hasTasks(i int) bool {
+	if c.at(i) != "i" && c.at(i) != "we" || c.at(i+1) != "have" && c.at(i+1) != "had" {
+		return false
+	}
+	for k := i + 2; k+1 < min(len(c.words), i+9); k++ {
+		if tasks.Has(c.at(k)) && c.at(k+1) == "to" {
+			return true
+		}
+	}
+	return false
+}
+
+// feelsBody reads "my hands are cold" and "my head feels weird": how a part of the body is for a while.
+func (c *clause) feelsBody(i int) bool {
+	if c.at(i) != "my" || !bodyParts.Has(c.at(i+1)) {
+		return false
+	}
+	j, _ := c.skipAdverbs(i + 2)
+	verb := c.at(j)
+	if verb != "is" && verb != "are" && verb != "was" && verb != "were" && verb != "feels" && verb != "feel" {
+		return false
+	}
+	for j++; degree.Has(c.at(j)) || english.Adverbs.Has(c.at(j)) || c.at(j) == "super" || c.at(j) == "especially"; {
+		j++
+	}
+	w := c.at(j)
+	return ailments.Has(w) || english.Moods.Has(w) || english.States.Has(w) || english.Evaluative.Has(w)
 }
 
 // lasts reports whether words of a statement make more of it than a moment: a habit, a name, a number, another day or

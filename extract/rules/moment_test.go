@@ -12,7 +12,8 @@ func TestPassingMoments(t *testing.T) {
 		"I got stuck in a meeting", "I have a busy day today", "I've had a relaxing evening so far", "I was in tears",
 		"I am at work right now", "I have a headache right now", "My room is freezing right now",
 		"I was going to go outside but it's too late for that", "I just stepped out to go to the store for a bit",
-		"I'm thinking about taking a walk in the park",
+		"I'm thinking about taking a walk in the park", "Just laying in bed now", "I have some errands to run",
+		"My hands are especially cold", "My head feels really weird right now",
 	)
 	keepsAll(t,
 		"I just had dinner with my sister", "I just cooked dinner for 20 people",
@@ -21,7 +22,7 @@ func TestPassingMoments(t *testing.T) {
 		"I was going to move to Rome but my mother fell ill", "I have had a headache every morning since May",
 		"I'm thinking of taking a course in pottery", "I went to the gym with my sister",
 		"I took a walk along the Seine in Paris", "I woke up in hospital on Friday",
-		"I have a day off every Friday", "I cycle to work every morning",
+		"I have a day off every Friday", "My hands are always cold", "I cycle to work every morning",
 		"I usually eat lunch at work", "I'm cooking dinner for the choir again", "I ate snails for the first time",
 	)
 }

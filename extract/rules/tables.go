@@ -42,6 +42,8 @@ var (
 	errands       = tables.Words("errands")
 	resting       = tables.Words("resting")
 	nearly        = tables.Words("nearly")
+	tasks         = tables.Words("tasks")
+	bodyParts     = tables.Words("body-parts")
 	worksShown    = tables.Words("works-shown")
 	leaning       = tables.Words("leaning")
 	ownersBefore  = tables.Words("owners-before")
