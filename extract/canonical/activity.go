@@ -263,6 +263,7 @@ func eventBehind(ws english.Words) bool {
 	}
 	w, next := ws.At(0), ws.At(1)
 	last := ws.At(len(ws) - 1)
+	// "At home" and "over the week" bound an activity. A feast and an age come once.
 	switch w {
 	case "at", "over", "around", "since":
 		return feasts.Has(next) || w == "at" && len(ws) == 2 && english.StartsWithDigit(next)

@@ -107,8 +107,11 @@ func (c *Claim) changesValue(o *Claim) bool {
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
 }
 
-// felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary".
-func (c *Claim) felt() bool { return c.Attribute == "home" && c.Several && !c.Loose }
+// felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary". So does an
+// address that is mentioned by the way: "my flat at 14 High Street".
+func (c *Claim) felt() bool {
+	return c.Several && (c.Attribute == "home" && !c.Loose || c.Attribute == "one address" && c.Loose)
+}
 
 // rank is how high the rank of an occupation is; 0 for other claims.
 func (c *Claim) rank() int {

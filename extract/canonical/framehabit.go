@@ -123,10 +123,15 @@ func (c *claim) rate(o owner, ws english.Words) []Claim {
 		if ws[:i].Any(negations) || ws[:i].Any(uncertain) || english.Past(ws[0].Text) && !changed {
 			return nil
 		}
-		return []Claim{{
-			Attribute: o.attribute("rate " + singular(ws[i+1].Text) + " " + ws[i+3].Text), Value: n,
+		noun := singular(ws[i+1].Text)
+		out := []Claim{{
+			Attribute: o.attribute("rate " + noun + " " + ws[i+3].Text), Value: n,
 			Several: true, Changed: changed || c.changed,
 		}}
+		if noun != "time" && noun != "pill" && noun != "tablet" { // who quits cigarettes ends the rate as well
+			out = append(out, Claim{Attribute: o.attribute("habit of " + noun), Value: held, Loose: true})
+		}
+		return out
 	}
 	return nil
 }

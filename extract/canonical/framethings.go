@@ -23,9 +23,10 @@ func (c *claim) presupposed(all english.Words) []Claim {
 			}
 			return out
 		}
-		// "My flat is in Linz" mostly tells of a home, and may be of a second one, so that it ends none.
-		if w == "my" && ownDwellings.Has(all[i+1].Text) && all[i+2:].StartWith("is", "in") && i+4 < len(all) {
-			return c.dwellsIn(all[i+4:])
+		if w == "my" && ownDwellings.Has(all[i+1].Text) && i+4 < len(all) {
+			if out := c.ownDwelling(all, i+1); out != nil {
+				return out
+			}
 		}
 		// "My job at Acme" tells where somebody works, and "my account is at Acme" with whom they are.
 		if w == "my" && jobNouns.Has(all[i+1].Text) && !all.Any(pastBe) && !all.Any(negations) && i+3 < len(all) &&
@@ -38,16 +39,6 @@ func (c *claim) presupposed(all english.Words) []Claim {
 			for _, name := range c.thingNames(all[i+2:i+3], all[i+3:]) {
 				return []Claim{{Attribute: "count " + name, Value: n, Several: true, Loose: true}}
 			}
-		}
-	}
-	return nil
-}
-
-// dwellsIn reads "Linz" behind "my flat is in".
-func (c *claim) dwellsIn(ws english.Words) []Claim {
-	for n := min(len(ws), maxNameWords); n > 0; n-- {
-		if r := c.home(ws[:n], false); r.ok() && !goesOn(ws[:n], ws[n:]) {
-			return []Claim{{Attribute: r.attribute, Value: r.value, Several: true, Loose: true}}
 		}
 	}
 	return nil

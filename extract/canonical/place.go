@@ -102,3 +102,39 @@ func (c *claim) allCapital(ws english.Words) bool {
 	}
 	return true
 }
+
+// ownDwelling reads what a mention of the speaker's dwelling at all[i] tells of where it is: "my flat is in Linz", "my
+// flat at 14 High Street".
+func (c *claim) ownDwelling(all english.Words, i int) []Claim {
+	switch next := all[i+1].Text; {
+	case next == "is" && all[i+2].Text == "in":
+		// It mostly tells of a home, and may be of a second one, so that it ends none.
+		return c.dwellsIn(all[i+3:])
+	case next == "at" && all[i].Stop == 0 && !all.Any(pastBe):
+		return c.addressIn(all[i+2:])
+	}
+	return nil
+}
+
+// addressIn reads "14 High Street" behind "my flat at".
+func (c *claim) addressIn(ws english.Words) []Claim {
+	if !english.StartsWithDigit(ws[0].Text) {
+		return nil
+	}
+	for n := min(len(ws), maxNameWords); n > 1; n-- {
+		if street := c.streetAddress(ws[:n]); street != "" && !goesOn(ws[:n], ws[n:]) {
+			return []Claim{{Attribute: "one address", Value: street, Several: true, Loose: true}}
+		}
+	}
+	return nil
+}
+
+// dwellsIn reads "Linz" behind "my flat is in".
+func (c *claim) dwellsIn(ws english.Words) []Claim {
+	for n := min(len(ws), maxNameWords); n > 0; n-- {
+		if r := c.home(ws[:n], false); r.ok() && !goesOn(ws[:n], ws[n:]) {
+			return []Claim{{Attribute: r.attribute, Value: r.value, Several: true, Loose: true}}
+		}
+	}
+	return nil
+}

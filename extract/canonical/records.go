@@ -105,6 +105,9 @@ func lastNameBehind(full string, changed bool) Claim {
 }
 
 // calledInFull reads "I am Ann Moss on all papers now": the first and the last name.
+//
+// The first name is a part of the attribute, so that a name by which the speaker is known elsewhere ends nothing: only
+// another last name behind the same first name does.
 func (c *claim) calledInFull(all english.Words) []Claim {
 	for i := 0; i+3 < len(all); i++ {
 		begins := i == 0 || stopsClause(all[i-1].Stop) || all[i-1].Text == "so"

@@ -30,6 +30,7 @@ var (
 	othersOwn   = frameTables.Words("others-own")
 	occasions   = frameTables.Words("occasions")
 	causes      = frameTables.Words("causes")
+	mealNames   = frameTables.Words("meal-names")
 )
 
 // How an older statement names a choice:
@@ -48,7 +49,10 @@ func (c *claim) choices(ws english.Words) []Claim {
 	switch ws[0].Text {
 	case "i", "we":
 		if ws[1:].StartWith("go", "to") && len(ws) > 3 {
-			return c.attended(ws[3:])
+			return c.choiceBefore(ws[3:], "on")
+		}
+		if ws[1].Text == "have" && ws.Has("for") && !ws.Has("instead") {
+			return c.choiceBefore(ws[2:], "for")
 		}
 		return c.chosenBy(ws)
 	case "my", "our":
@@ -92,11 +96,14 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 	return nil
 }
 
-// attended reads "pilates on Wednesday evenings" behind "go to".
-func (c *claim) attended(ws english.Words) []Claim {
+// choiceBefore reads "pilates on Wednesday evenings" behind "go to", and "porridge for breakfast" behind "have": what
+// stands before the word link and a time or a meal.
+func (c *claim) choiceBefore(ws english.Words, link string) []Claim {
 	for n := min(len(ws)-1, maxSlotWords); n > 0; n-- {
 		rest := ws[n:]
-		if (rest[0].Text == "on" || activityTimes.Has(rest[0].Text)) && c.namesChoice(ws[:n], rest) {
+		timed := link == "on" && (rest[0].Text == "on" || activityTimes.Has(rest[0].Text))
+		meal := link == "for" && rest[0].Text == "for" && mealNames.Has(rest.At(1))
+		if (timed || meal) && c.namesChoice(ws[:n], rest) {
 			return c.choice(withoutArticle(ws[:n]), rest)
 		}
 	}

@@ -8,6 +8,10 @@ import (
 
 // What people add behind a statement has any form: "I weigh 86 kilos this morning, after five months of the plan". The
 // readers of statements know some of these forms. So a fact of which they make nothing is read without them.
+//
+// A tail is left out only where nothing else is lost: the readers have found no firm claim in the whole, and the words
+// left out neither bound the statement ("only on Sundays") nor make it doubtful ("I think"). The longest beginning
+// comes first, so that as little as possible is left out.
 
 // withoutTails are the claims and themes of the statement before a mark in a fact of which claims, none of them firm,
 // are all that was read. What is behind the mark must not bound the statement or deny it: "I might be in Porto, if it
@@ -23,6 +27,7 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 	for i := min(len(ws)-2, maxTailStart); i >= minStatement; i-- {
 		end := min(ws[i].End, ws[i+1].Start) // the words of "I'm" share their bytes
 		mark := strings.IndexAny(fact[end:ws[i+1].Start], ",;–—")
+		// A mark may begin a tail, and so may "and" where a verb without a subject follows.
 		switch {
 		case mark >= 0 && isTail(ws[i+1:]):
 			end += mark // behind a bracket, as of a date
@@ -121,6 +126,7 @@ func comments(ws english.Words) bool {
 	if ws[1].Text == "need" && (ws[0].Text == "i" || ws[0].Text == "we") {
 		return true // it tells of the next answer: "and need to varnish it"
 	}
+	// A name or a number would be something of its own, so that only a pronoun or a mood may end a comment.
 	last, before := ws[len(ws)-1].Text, ws[len(ws)-2].Text
 	switch last {
 	case "it", "that", "this", "them":

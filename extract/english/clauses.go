@@ -59,6 +59,13 @@ func Clauses(ws Words) []Clause {
 	return out
 }
 
+// commands reports whether a request begins at ws[i], behind "so": "so write me a poem". It has no subject, and what
+// follows it shares none with the clause before.
+func commands(ws Words, i int) bool {
+	next := ws.At(i + 1)
+	return ws.At(i-1) == "so" && (next == "me" || next == "us") && PresentVerbs.Has(ws[i].Text)
+}
+
 // clauseMark reports whether a clause or a remark may begin behind a mark.
 func clauseMark(stop rune) bool { return stop != 0 && strings.ContainsRune(",;:.!?()–—-…", stop) }
 
@@ -84,7 +91,7 @@ func beginsClause(ws Words, i int, marked bool) bool {
 	switch {
 	case w == "" || i+1 >= len(ws) || clauseMark(ws[i].Stop):
 		return false
-	case subjects.Has(w):
+	case subjects.Has(w), commands(ws, i):
 		return true
 	case w == "who", w == "that", Adverbs.Has(w), Prepositions.Has(w), explaining.Has(w):
 		return false

@@ -111,6 +111,7 @@ func beginsLater(ws english.Words, i, k int) bool {
 // month in Hanoi I love coriander", "since the baby came we eat early", "on Tuesdays I swim".
 func opensFor(ws english.Words) bool {
 	w := ws[0].Text
+	// "Like I said" and "because I" lead into no statement of their own.
 	opens := english.Prepositions.Has(w) || clauseOpeners.Has(w)
 	if !opens || w == "as" || w == "of" || w == "like" || w == "because" {
 		return false

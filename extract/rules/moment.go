@@ -122,6 +122,7 @@ func (c *clause) feelsBody(i int) bool {
 	if verb != "is" && verb != "are" && verb != "was" && verb != "were" && verb != "feels" && verb != "feel" {
 		return false
 	}
+	// A part of the body that is said to be so always, or since some time, is another matter; see lasts.
 	for j++; degree.Has(c.at(j)) || english.Adverbs.Has(c.at(j)) || c.at(j) == "super" || c.at(j) == "especially"; {
 		j++
 	}

@@ -23,7 +23,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		return
 	}
 	var parts []sentence
-	corrects := canonical.Corrects(s.words[:len(s.words)-len(ws)])
+	corrects := canonical.Corrects(s.leadWords(ws))
 	claims, after := false, false // after says that the clause before is a claim
 	var subject english.Words
 	for _, cl := range list {
@@ -75,6 +75,15 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// leadWords are the words of s before ws, its statements. "I told you" leads into a statement as well as into "wrong".
+func (s *sentence) leadWords(ws english.Words) english.Words {
+	lead := len(s.words) - len(ws)
+	if ws[0].Text == "wrong" {
+		lead++
+	}
+	return s.words[:lead]
 }
 
 // passes reports whether a clause of s that rules know is no fact of its own all the same: full are its words, with

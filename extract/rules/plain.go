@@ -32,7 +32,7 @@ func readPlain(text string) sentence {
 
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
-	ownOne, theirOwn, cleft, freeRelative, fronted, mealOf,
+	ownOne, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
 }
 
 // plainly is text as a plain statement. It reports whether text says it in another way.
@@ -82,8 +82,37 @@ func theirOwn(text string, ws english.Words, i int) (string, bool) {
 	if !traits.Has(ws.At(noun)) || ws.At(noun+1) != "is" && ws.At(noun+1) != "are" {
 		return "", false
 	}
-	person := ""
-	for k, w := range ws[:i] {
+	person := onlyPerson(text, ws[:i])
+	if person == "" {
+		return "", false
+	}
+	return text[:ws[i].Start] + person + "'s" + text[ws[i].End:], true
+}
+
+// theirDoing reads "he" at i as the person whom the clause before it names, and nobody else: "Emeka rang yesterday,
+// he's moved to Stavanger".
+func theirDoing(text string, ws english.Words, i int) (string, bool) {
+	if w := ws.At(i); i < 2 || i+3 > len(ws) || w != "he" && w != "she" || ws[i-1].Stop != ',' {
+		return "", false
+	}
+	person := onlyPerson(text, ws[:i])
+	if first := ws[0]; person == "" && first.Upper && callPast.Has(ws[1].Text) && !english.StopWords.Has(first.Text) {
+		person = text[first.Start:first.End]
+	}
+	if person == "" {
+		return "", false
+	}
+	verb := ws[i+1]
+	word := verb.Text
+	if word == "is" && english.Past(ws[i+2].Text) {
+		word = "has" // "he's moved"
+	}
+	return capitalized(person + " " + word + text[verb.End:]), true
+}
+
+// onlyPerson is the person whom ws names, as the speaker would; "" if there is none, or more than one.
+func onlyPerson(text string, ws english.Words) (person string) {
+	for k, w := range ws {
 		mine := k > 0 && (ws[k-1].Text == "my" || ws[k-1].Text == "our")
 		name := ""
 		switch {
@@ -93,16 +122,13 @@ func theirOwn(text string, ws english.Words, i int) (string, bool) {
 			name = text[w.Start:w.End]
 		}
 		if name != "" && person != "" {
-			return "", false
+			return ""
 		}
 		if name != "" {
 			person = name
 		}
 	}
-	if person == "" {
-		return "", false
-	}
-	return text[:ws[i].Start] + person + "'s" + text[ws[i].End:], true
+	return person
 }
 
 // ofCorrected reads "He's allergic to sesame, not cashews" behind "I got that wrong about Tadeo" as said of Tadeo.
@@ -114,6 +140,7 @@ func (s *sentence) ofCorrected(before *sentence) bool {
 		return false
 	}
 	verb := s.words[1]
+	// The sentence before names one person at its end, and says nothing else that a pronoun may stand for.
 	p := read(before.text[ws[last].Start:ws[last].End] + " " + verb.Text + s.text[verb.End:])
 	if p.topics == none || p.leans {
 		return false
@@ -142,6 +169,7 @@ func mealOf(text string, ws english.Words, i int) (string, bool) {
 	if k == first+1 && !lasts(ws[object:]) || english.Evaluative.Has(what) || isCount(what) {
 		return "", false // "Breakfast is a mess"
 	}
+	// What is eaten ends at a mark, or where it is said how long it has been so.
 	end := object
 	for end+1 < len(ws) && ws[end].Stop == 0 && !lasts(ws[end+1:min(end+2, len(ws))]) {
 		end++

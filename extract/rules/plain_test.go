@@ -44,6 +44,10 @@ func TestBehindOtherWords(t *testing.T) {
 		"Sorry, I got that wrong about Tadeo. He's allergic to sesame.":       "Actually, Tadeo is allergic to sesame.",
 		"I keep all my notes in Evernote.":                                    "I keep all my notes in Evernote.",
 		"So it's just one car at home now.":                                   "It's just one car at home now.",
+		"Emeka rang yesterday, he's moved to Stavanger.":                      "Emeka has moved to Stavanger.",
+		"My sister called, she's pregnant.":                                   "My sister is pregnant.",
+		"sorry, I told you wrong, my flight is on the 28th, not the 21st":     "Actually, my flight is on the 28th, not the 21st",
+		"I live in Rome now, so write me a poem and leave out the rhymes":     "I live in Rome now",
 	} {
 		if got := textsOf(t, said); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q gives %q, not %q", said, got, want)
@@ -51,7 +55,7 @@ func TestBehindOtherWords(t *testing.T) {
 	}
 	keepsNone(t,
 		"It was funny, like I said.", "Write a letter please, I have a dog.", "I keep my cool in traffic.",
-		"Somebody is allergic to work.",
+		"Somebody is allergic to work.", "Tom said that Ann called, she's pregnant.",
 	)
 }
 

@@ -239,6 +239,7 @@ var (
 	skills         = tables.Words("skills")
 	toleranceVerbs = tables.Words("tolerance-verbs")
 	talkPast       = tables.Words("talk-past")
+	callPast       = tables.Words("call-past")
 	withObject     = tables.Words("with-object")
 	weakPast       = tables.Words("weak-past")
 	findings       = tables.Words("findings")
