@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/extract/english"
 )
 
 // lines are the lines of a file in testdata.
@@ -320,5 +322,29 @@ func TestFeltHome(t *testing.T) {
 	lives, felt, moved := Of("I live in Berlin"), Of("Home for me is Paris"), Of("I moved to Rome")
 	if felt.Supersedes(&lives, time.Time{}) || !moved.Supersedes(&felt, time.Time{}) {
 		t.Error("want a feeling to end no home, and a move to end the feeling")
+	}
+}
+
+// A fact of many marks is read a few times, not once for each way to leave some of its parts out.
+func TestManyTails(t *testing.T) {
+	fact := "I zig" + strings.Repeat(", zag", 60)
+	if f := Of(fact[:min(len(fact), english.MaxSentenceBytes)]); len(f.Claims) > 0 && firm(f.Claims) {
+		t.Errorf("%+v", f.Claims)
+	}
+}
+
+// A statement may end anywhere, as people send what they have not finished.
+func TestCutOff(t *testing.T) {
+	for _, file := range []string{"superseded.txt", "both-hold.txt"} {
+		for _, line := range lines(t, file) {
+			one, other := pair(t, line)
+			for _, fact := range []string{one, other} {
+				for end := range fact {
+					if fact[end] == ' ' {
+						claimsOf(fact[:end])
+					}
+				}
+			}
+		}
 	}
 }

@@ -17,6 +17,13 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(fact) > english.MaxSentenceBytes {
 		return nil, nil, false
 	}
+	claims, themes, more = wholeClaims(fact)
+	claims, themes = withoutTails(fact, claims, themes)
+	return claims, themes, more
+}
+
+// wholeClaims is claimsOf a fact with all its tails.
+func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
 	text = inLaws.ReplaceAllString(text, "${1}inlaw") // one word, as other relations are
 	if text = answer(text); text == "" {
@@ -74,7 +81,6 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	claims = c.reach.bound(bounded(claims, all))
 	claims = c.withActivity(claims, themes, list, words, all)
 	claims, themes = c.withOthers(claims, themes, all, kind)
-	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, telling != 1 && several(list)
 }
 

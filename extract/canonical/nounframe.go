@@ -420,6 +420,9 @@ func withoutCurrency(ws english.Words) english.Words {
 
 // numberOf is the number that ws begins with, without its unit: "11000" of "11k".
 func numberOf(ws english.Words) string {
+	if len(ws) == 0 {
+		return ""
+	}
 	if len(ws) > 1 && (ws[0].Text == "a" || ws[0].Text == "just" || ws[0].Text == "only") {
 		ws = ws[1:]
 	}

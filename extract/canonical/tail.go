@@ -24,7 +24,8 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 	if len(ws) > english.MaxSentenceWords || !beginsStatement(ws) {
 		return claims, themes
 	}
-	for i := min(len(ws)-2, maxTailStart); i >= minStatement; i-- {
+	readings := 0
+	for i := min(len(ws)-2, maxTailStart); i >= minStatement && readings < maxTails; i-- {
 		end := min(ws[i].End, ws[i+1].Start) // the words of "I'm" share their bytes
 		mark := strings.IndexAny(fact[end:ws[i+1].Start], ",;–—")
 		// A mark may begin a tail, and so may "and" where a verb without a subject follows.
@@ -35,7 +36,8 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 		default:
 			continue
 		}
-		again, told, _ := claimsOf(fact[:end])
+		readings++
+		again, told, _ := wholeClaims(fact[:end])
 		if firm(again) {
 			return again, told
 		}
@@ -46,6 +48,7 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 const (
 	minStatement = 2  // the least index of the last word of a statement: "I am vegan"
 	maxTailStart = 30 // words of a fact behind which no tail is looked for
+	maxTails     = 4  // readings of one fact, each without another tail
 )
 
 // firm reports whether one of claims may end another.

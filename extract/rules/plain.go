@@ -157,7 +157,7 @@ func mealOf(text string, ws english.Words, i int) (string, bool) {
 		first++
 	}
 	k := first + 1
-	if ws[k:].StartWith("for", "me") {
+	if k < len(ws) && ws[k:].StartWith("for", "me") {
 		k += 2
 	}
 	meal := ws.At(first) == "breakfast" || ws.At(first) == "lunch" || ws.At(first) == "dinner"

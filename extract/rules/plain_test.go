@@ -55,7 +55,7 @@ func TestBehindOtherWords(t *testing.T) {
 	}
 	keepsNone(t,
 		"It was funny, like I said.", "Write a letter please, I have a dog.", "I keep my cool in traffic.",
-		"Somebody is allergic to work.", "Tom said that Ann called, she's pregnant.",
+		"Somebody is allergic to work.", "Well, my", "Well, our breakfast", "Well, breakfast is", "Tom said that Ann called, she's pregnant.",
 	)
 }
 
