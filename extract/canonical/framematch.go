@@ -118,7 +118,7 @@ func (c *claim) field(ws, rest english.Words) string {
 	return ws.String()
 }
 
-// calledName is a name by which somebody goes. Who goes by tram has none.
+// calledName is a name by which somebody goes. "I go by tram" has none.
 func (c *claim) calledName(ws english.Words) string {
 	if transports.Of(ws[0].Text) != "" {
 		return ""

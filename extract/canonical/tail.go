@@ -6,7 +6,7 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// What people add behind a statement has any form: "I weigh 86 kilos this morning, after five months of the plan". The
+// People add anything behind a statement: "I weigh 86 kilos this morning, after five months of the plan". The
 // readers of statements know some of these forms. So a fact of which they make nothing is read without them.
 //
 // A tail is left out only where nothing else is lost: the readers have found no firm claim in the whole, and the words

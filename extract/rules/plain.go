@@ -69,7 +69,7 @@ func ownOne(text string, ws english.Words, i int) (string, bool) {
 	return "", false
 }
 
-// theirOwn reads "her" at i as the person whom the words before it name, and nobody else: "I told you the wrong day for
+// theirOwn reads "her" at i as the one person whom the words before it name: "I told you the wrong day for
 // mum, her birthday is on 19 November".
 func theirOwn(text string, ws english.Words, i int) (string, bool) {
 	if w := ws.At(i); i == 0 || w != "her" && w != "his" {
@@ -89,7 +89,7 @@ func theirOwn(text string, ws english.Words, i int) (string, bool) {
 	return text[:ws[i].Start] + person + "'s" + text[ws[i].End:], true
 }
 
-// theirDoing reads "he" at i as the person whom the clause before it names, and nobody else: "Emeka rang yesterday,
+// theirDoing reads "he" at i as the one person whom the clause before it names: "Emeka rang yesterday,
 // he's moved to Stavanger".
 func theirDoing(text string, ws english.Words, i int) (string, bool) {
 	if w := ws.At(i); i < 2 || i+3 > len(ws) || w != "he" && w != "she" || ws[i-1].Stop != ',' {
