@@ -72,7 +72,8 @@ func ownOne(text string, ws english.Words, i int) (string, bool) {
 // theirOwn reads "her" at i as the one person whom the words before it name: "I told you the wrong day for
 // mum, her birthday is on 19 November".
 func theirOwn(text string, ws english.Words, i int) (string, bool) {
-	if w := ws.At(i); i == 0 || w != "her" && w != "his" {
+	w := ws.At(i)
+	if i == 0 || w != "her" && w != "his" {
 		return "", false
 	}
 	noun := i + 1
@@ -82,22 +83,36 @@ func theirOwn(text string, ws english.Words, i int) (string, bool) {
 	if !traits.Has(ws.At(noun)) || ws.At(noun+1) != "is" && ws.At(noun+1) != "are" {
 		return "", false
 	}
-	person := onlyPerson(text, ws[:i])
-	if person == "" {
+	person := namedLast(text, ws[:i], w)
+	if person == "" || !canonical.Corrects(ws[:i]) {
 		return "", false
 	}
 	return text[:ws[i].Start] + person + "'s" + text[ws[i].End:], true
 }
 
-// theirDoing reads "he" at i as the one person whom the clause before it names: "Emeka rang yesterday,
-// he's moved to Stavanger".
+// theirDoing reads "he" at i as the one person who gave news, of which the clause before tells nothing else: "Emeka
+// rang yesterday, he's moved to Stavanger". In "mom called about the doctor, he's moved" it is somebody else.
 func theirDoing(text string, ws english.Words, i int) (string, bool) {
-	if w := ws.At(i); i < 2 || i+3 > len(ws) || w != "he" && w != "she" || ws[i-1].Stop != ',' {
+	w := ws.At(i)
+	if i < 2 || i+3 > len(ws) || w != "he" && w != "she" || ws[i-1].Stop != ',' {
 		return "", false
 	}
-	person := onlyPerson(text, ws[:i])
-	if first := ws[0]; person == "" && first.Upper && callPast.Has(ws[1].Text) && !english.StopWords.Has(first.Text) {
-		person = text[first.Start:first.End]
+	call := 1
+	for call < i && !callPast.Has(ws[call].Text) {
+		call++
+	}
+	for _, when := range ws[min(call+1, i):i] {
+		if !english.DateWords.Has(when.Text) && !english.Periods.Has(when.Text) && !english.Adverbs.Has(when.Text) &&
+			when.Text != "this" && when.Text != "last" {
+			return "", false
+		}
+	}
+	if call == i || call > 2 {
+		return "", false
+	}
+	person := namedLast(text, ws[:call], w)
+	if first := ws[0]; call == 1 && first.Upper && !english.StopWords.Has(first.Text) && !persons.Has(first.Text) {
+		person = text[first.Start:first.End] // any first word has a capital, and a call comes from somebody
 	}
 	if person == "" {
 		return "", false
@@ -110,25 +125,22 @@ func theirDoing(text string, ws english.Words, i int) (string, bool) {
 	return capitalized(person + " " + word + text[verb.End:]), true
 }
 
-// onlyPerson is the person whom ws names, as the speaker would; "" if there is none, or more than one.
-func onlyPerson(text string, ws english.Words) (person string) {
-	for k, w := range ws {
-		mine := k > 0 && (ws[k-1].Text == "my" || ws[k-1].Text == "our")
-		name := ""
-		switch {
-		case persons.Has(w.Text) && (mine || bareOwned.Has(w.Text)):
-			name = "my " + text[w.Start:w.End]
-		case k > 0 && w.Upper && !english.StopWords.Has(w.Text) && !english.DateWords.Has(w.Text) && w.Text != "i":
-			name = text[w.Start:w.End]
-		}
-		if name != "" && person != "" {
-			return ""
-		}
-		if name != "" {
-			person = name
-		}
+// namedLast is the person with whom ws ends, as the speaker would name them, if the pronoun may stand for them; "" if
+// it ends with none. Of a name it is not known.
+func namedLast(text string, ws english.Words, pronoun string) string {
+	last := len(ws) - 1
+	w := ws[last]
+	mine := last > 0 && (ws[last-1].Text == "my" || ws[last-1].Text == "our")
+	female := pronoun == "she" || pronoun == "her"
+	switch {
+	case female && males.Has(w.Text), !female && females.Has(w.Text):
+		return ""
+	case persons.Has(w.Text) && (mine || bareOwned.Has(w.Text)):
+		return "my " + text[w.Start:w.End]
+	case last > 0 && w.Upper && !english.StopWords.Has(w.Text) && !english.DateWords.Has(w.Text):
+		return text[w.Start:w.End]
 	}
-	return person
+	return ""
 }
 
 // ofCorrected reads "He's allergic to sesame, not cashews" behind "I got that wrong about Tadeo" as said of Tadeo.

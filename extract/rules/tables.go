@@ -240,6 +240,8 @@ var (
 	toleranceVerbs = tables.Words("tolerance-verbs")
 	talkPast       = tables.Words("talk-past")
 	callPast       = tables.Words("call-past")
+	females        = tables.Words("females")
+	males          = tables.Words("males")
 	withObject     = tables.Words("with-object")
 	weakPast       = tables.Words("weak-past")
 	findings       = tables.Words("findings")
