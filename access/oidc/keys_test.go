@@ -49,9 +49,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // onWire makes an issuer that is called without a network, and a Verifier of it, in a
-// bubble.
-func onWire(t *testing.T, log *bytes.Buffer) (*wire, *oidc.Verifier) {
-	w := &wire{issuer: &issuer{url: "https://login.example.com/", keys: []jose.JSONWebKey{public("rsa", "")}}}
+// bubble. The Verifier fetches at once: an issuer that is away must be so from the start.
+func onWire(t *testing.T, log *bytes.Buffer, away error) (*wire, *oidc.Verifier) {
+	w := &wire{away: away, issuer: &issuer{url: "https://login.example.com/", keys: []jose.JSONWebKey{public("rsa", "")}}}
 	w.url = strings.TrimSuffix(w.url, "/")
 	v := w.verifier(t, func(o *oidc.Options) {
 		o.Transport = w
@@ -69,7 +69,7 @@ func (w *wire) token(t *testing.T, key string) string {
 func TestRotation(t *testing.T) {
 	private()
 	synctest.Test(t, func(t *testing.T) {
-		w, v := onWire(t, nil)
+		w, v := onWire(t, nil, nil)
 		old, next := w.token(t, "rsa"), w.token(t, "other")
 		verify := func(token string) error {
 			_, err := v.Verify(t.Context(), token)
@@ -123,7 +123,7 @@ func TestAway(t *testing.T) {
 	private()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		w, v := onWire(t, &log)
+		w, v := onWire(t, &log, nil)
 		if _, err := v.Verify(t.Context(), w.token(t, "rsa")); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func refusedOnly(t *testing.T, v *oidc.Verifier, claims any) {
 func TestHangs(t *testing.T) {
 	private()
 	synctest.Test(t, func(t *testing.T) {
-		w, v := onWire(t, nil)
+		w, v := onWire(t, nil, nil)
 		synctest.Wait() // the first fetch
 		hang := make(chan struct{})
 		w.set(func() { w.hang, w.keys = hang, append(w.keys, public("other", "")) })
@@ -200,9 +200,8 @@ func TestHangs(t *testing.T) {
 func TestAwayAtStart(t *testing.T) {
 	private()
 	synctest.Test(t, func(t *testing.T) {
-		w, v := onWire(t, nil)
-		w.set(func() { w.away = errors.New("no such host") })
-		synctest.Wait()
+		w, v := onWire(t, nil, errors.New("no such host"))
+		synctest.Wait() // the first fetch
 		equal(t, v.Note(), "failing, its keys are not known yet")
 		if _, err := v.Verify(t.Context(), w.token(t, "rsa")); !errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("before the issuer is found: %v", err)
