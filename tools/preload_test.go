@@ -127,7 +127,7 @@ func TestPreloadWithoutSearch(t *testing.T) {
 }
 
 func TestPreloadLate(t *testing.T) {
-	b := remembering(t, tools.Options{PreloadTimeout: time.Millisecond})
+	b := remembering(t, tools.Options{PreloadTimeout: 100 * time.Millisecond}) // one search at least begins in that time
 	late := func(what string, n int) {
 		t.Helper()
 		var all sync.WaitGroup
