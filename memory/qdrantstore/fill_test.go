@@ -126,7 +126,7 @@ func TestSearchBesideFill(t *testing.T) {
 		if len(got) != 1 {
 			t.Error(got)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the search waits for the index")
 	}
 	close(goOn)
@@ -164,7 +164,7 @@ func TestFillWithoutAnswer(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the reading does not end")
 	}
 }

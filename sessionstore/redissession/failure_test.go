@@ -649,10 +649,10 @@ func TestTTLOneShot(t *testing.T) {
 	}
 }
 
-// waitFor waits until ok, and fails the test after 20 s.
+// waitFor waits until ok, and fails the test after 90 s.
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("waited for nothing")
 		}

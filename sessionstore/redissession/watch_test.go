@@ -46,7 +46,7 @@ func TestConnectionsExhausted(t *testing.T) {
 func TestWatchHangs(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
-	s := open(t, r.URL(), &redissession.Options{Timeout: 200 * time.Millisecond})
+	s := open(t, r.URL(), &redissession.Options{Timeout: 2 * time.Second})
 	defer s.Close()
 	log := &lines{}
 	r.Signal(t, "STOP")
