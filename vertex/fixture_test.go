@@ -1,12 +1,14 @@
 package vertex_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -66,10 +68,16 @@ func newFixture(t testing.TB) *fixture {
 	return serve(t, bank, nil)
 }
 
-// serve serves a bank over both protocols.
+// serve serves a bank over both protocols. Where opts sets no Wait, a call waits for its
+// memories however slow the machine is.
 func serve(t testing.TB, bank *memoryd.Bank, opts *vertex.Options) *fixture {
+	var o vertex.Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Wait = cmp.Or(o.Wait, time.Minute)
 	p := bank.Parts()
-	service := vertex.New(p.Ingest, p.Retriever, gate{p.Server}, opts)
+	service := vertex.New(p.Ingest, p.Retriever, gate{p.Server}, &o)
 	return &fixture{t, bank, vertexrest.New(service, nil), vertexgrpc.New(service)}
 }
 
