@@ -133,6 +133,19 @@ func (i *issuer) verifier(t testing.TB, change func(*oidc.Options)) *oidc.Verifi
 	return v
 }
 
+// fetched makes a Verifier that has the keys already: a token waits 3 s for them, and the
+// first fetch on a slow machine may take longer.
+func (i *issuer) fetched(t testing.TB, change func(*oidc.Options)) *oidc.Verifier {
+	t.Helper()
+	v := i.verifier(t, change)
+	for end := time.Now().Add(time.Minute); v.Note() != "ok"; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the keys of the issuer: %s", v.Note())
+		}
+	}
+	return v
+}
+
 // claims are those of a good token, with changes. A change to nil removes a claim.
 func (i *issuer) claims(changes map[string]any) map[string]any {
 	now := time.Now()

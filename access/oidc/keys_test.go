@@ -297,7 +297,7 @@ func TestKeysBeside(t *testing.T) {
 	i := startIssuer(t)
 	i.keys = append([]jose.JSONWebKey{{Key: []byte("secret"), KeyID: "rsa", Algorithm: "HS256"},
 		{Key: private()["other"].Public(), KeyID: "rsa", Algorithm: "RS256"}}, i.keys...)
-	v := i.verifier(t, nil)
+	v := i.fetched(t, nil)
 	if _, err := v.Verify(t.Context(), i.good(t, nil)); err != nil {
 		t.Error(err)
 	}
@@ -305,7 +305,7 @@ func TestKeysBeside(t *testing.T) {
 
 func BenchmarkVerify(b *testing.B) {
 	i := startIssuer(b)
-	v := i.verifier(b, nil)
+	v := i.fetched(b, nil)
 	for key, alg := range map[string]jose.SignatureAlgorithm{"rsa": jose.RS256, "p256": jose.ES256, "ed": jose.EdDSA} {
 		token := sign(b, private()[key], alg, map[string]any{"kid": key}, i.claims(nil))
 		b.Run(string(alg), func(b *testing.B) {

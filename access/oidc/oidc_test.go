@@ -31,7 +31,7 @@ func contextOf(t testing.TB) (context.Context, context.CancelFunc) {
 func TestAlgorithms(t *testing.T) {
 	i := startIssuer(t)
 	i.keys[0].Algorithm = "" // PS256 too
-	v := i.verifier(t, nil)
+	v := i.fetched(t, nil)
 	for alg, key := range map[jose.SignatureAlgorithm]string{jose.RS256: "rsa", jose.RS384: "rsa", jose.RS512: "rsa",
 		jose.PS256: "rsa", jose.PS384: "rsa", jose.PS512: "rsa", jose.ES256: "p256", jose.ES384: "p384",
 		jose.ES512: "p521", jose.EdDSA: "ed"} {
@@ -47,11 +47,11 @@ func TestAlgorithms(t *testing.T) {
 // The claims become an app, a user and verbs, or a refusal.
 func TestClaims(t *testing.T) {
 	i := startIssuer(t)
-	byClaims := i.verifier(t, nil)
-	others := i.verifier(t, func(o *oidc.Options) {
+	byClaims := i.fetched(t, nil)
+	others := i.fetched(t, func(o *oidc.Options) {
 		o.AppClaim, o.App, o.UserClaim, o.VerbsClaim = "", "bank", "https://example.com/user", "roles"
 	})
-	backends := i.verifier(t, func(o *oidc.Options) { o.UserClaim = oidc.AllUsers })
+	backends := i.fetched(t, func(o *oidc.Options) { o.UserClaim = oidc.AllUsers })
 	const read, write, admin = access.Read, access.Write, access.Admin
 	ann := func(can access.Verbs) *access.Principal {
 		return &access.Principal{ID: "jwt:ann", App: "shop", User: "ann", Can: can}
@@ -120,7 +120,7 @@ func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw
 // TestForged checks tokens that the issuer has not made, or not for memoryd.
 func TestForged(t *testing.T) {
 	i := startIssuer(t)
-	v := i.verifier(t, nil)
+	v := i.fetched(t, nil)
 	good := i.good(t, nil)
 	if _, err := v.Verify(t.Context(), good); err != nil {
 		t.Fatal(err)
