@@ -13,9 +13,9 @@ import (
 )
 
 // ingestEvent posts one event, and returns the status.
-func ingestEvent(t *testing.T, url, user string, n int) int {
+func ingestEvent(t *testing.T, send sender, url, user string, n int) int {
 	t.Helper()
-	code, err := callOnce("POST", url+"/v1/apps/app/users/"+user+"/memories/ingest?wait=true", map[string]any{
+	code, err := send("POST", url+"/v1/apps/app/users/"+user+"/memories/ingest?wait=true", map[string]any{
 		"sessionId": "s", "events": []any{map[string]any{"id": fmt.Sprint("e", n), "author": "user",
 			"content": fmt.Sprintf("I bought a boat named Number%d.", n)}}}, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestBackup(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	p := start(t, data)
 	for n := range 10 {
-		if code := ingestEvent(t, p.url, "ann", n); code != 200 {
+		if code := ingestEvent(t, call, p.url, "ann", n); code != 200 {
 			t.Fatal(code)
 		}
 	}
@@ -68,7 +68,7 @@ func TestBackup(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				ingestEvent(t, p.url, "bob", n)
+				ingestEvent(t, call, p.url, "bob", n)
 			}
 		}
 	})
@@ -116,13 +116,13 @@ func TestDamagedWhileServing(t *testing.T) {
 	data := t.TempDir()
 	p := start(t, data)
 	for n := range 40 {
-		if code := ingestEvent(t, p.url, "ann", n); code != 200 {
+		if code := ingestEvent(t, call, p.url, "ann", n); code != 200 {
 			t.Fatal(code)
 		}
 	}
 	p.terminate(t)
 	p = start(t, data)
-	if code := ingestEvent(t, p.url, "ann", 40); code != 200 {
+	if code := ingestEvent(t, call, p.url, "ann", 40); code != 200 {
 		t.Fatal(code)
 	}
 	file, err := os.OpenFile(filepath.Join(data, "memoryd.db"), os.O_RDWR, 0)
@@ -134,7 +134,7 @@ func TestDamagedWhileServing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 5 {
-		if code := ingestEvent(t, p.url, "ann", 100+n); code != 503 {
+		if code := ingestEvent(t, callOnce, p.url, "ann", 100+n); code != 503 {
 			t.Errorf("a write into the damaged file: %d", code)
 		}
 	}
@@ -154,7 +154,7 @@ func TestDamagedWhileServing(t *testing.T) {
 		t.Error(said)
 	}
 	p = start(t, restore(t, saved))
-	if code := ingestEvent(t, p.url, "ann", 200); code != 200 {
+	if code := ingestEvent(t, call, p.url, "ann", 200); code != 200 {
 		t.Errorf("a write into what was saved: %d", code)
 	}
 }

@@ -70,7 +70,8 @@ func TestInspector(t *testing.T) {
 			data, at := t.TempDir(), freeAddress(t)
 			inspect(t, func(args ...string) *exec.Cmd {
 				line := slices.Concat(begin, []string{"--protocol-era", era, "-e", asMain + "=1"}, args,
-					[]string{"--", os.Args[0], "mcp", "-data", data, "-listen", at, "-app", "notes", "-user", "ann@x.com"})
+					[]string{"--", os.Args[0], "mcp", "-data", data, "-listen", at, "-app", "notes", "-user", "ann@x.com",
+						"-preload-timeout", "30s"})
 				return exec.Command(line[0], line[1:]...)
 			})
 		})

@@ -41,9 +41,13 @@ type process struct {
 	logs   logged // what it wrote to stderr
 }
 
+// unhurried has memoryd wait as long as it may, since a slow machine takes longer than
+// the defaults. A flag goes before it.
+var unhurried = []string{"MEMORYD_QUEUE_TIME=1m", "MEMORYD_PRELOAD_TIMEOUT=30s"}
+
 func command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asMain+"=1")
+	cmd.Env = append(append(os.Environ(), asMain+"=1"), unhurried...)
 	return cmd
 }
 
@@ -129,6 +133,9 @@ func call(method, url string, body, answer any) (int, error) {
 		}
 	}
 }
+
+// sender is call or callOnce.
+type sender func(method, url string, body, answer any) (int, error)
 
 // callOnce is call for what may be refused.
 func callOnce(method, url string, body, answer any) (int, error) {
@@ -266,13 +273,27 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// readied runs ready until it succeeds, for 30 s, and returns what it says.
+func readied(t *testing.T, args ...string) string {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		out, err := command(append([]string{"ready"}, args...)...).CombinedOutput()
+		if err == nil {
+			return string(out)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ready %q: %v: %s", args, err, out)
+		}
+	}
+}
+
 // ready succeeds for a memoryd that runs, and fails for one that does not.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	addr := strings.TrimPrefix(p.url, "http://")
-	if out, err := command("ready", "-listen", addr).CombinedOutput(); err != nil || !strings.Contains(string(out), "memories") {
-		t.Errorf("ready: %v: %s", err, out)
+	if said := readied(t, "-listen", addr); !strings.Contains(said, "memories") {
+		t.Errorf("ready: %s", said)
 	}
 	p.kill()
 	runFails(t, "refused", 1, "ready", "-listen", addr)

@@ -80,14 +80,8 @@ func TestServesTLS(t *testing.T) {
 		t.Errorf("without TLS: status %d, %v: %+v", res.StatusCode, err, answer)
 	}
 
-	for _, args := range [][]string{
-		{"ready", "-listen", addr, "-tls-cert", cert},
-		{"keys", "list", "-server", p.url, "-ca-file", cert},
-	} {
-		if out, err := command(args...).CombinedOutput(); err != nil {
-			t.Errorf("%v: %v: %s", args, err, out)
-		}
-	}
+	readied(t, "-listen", addr, "-tls-cert", cert)
+	printed(t, "keys", "list", "-server", p.url, "-ca-file", cert)
 	h := hosted(t, "-server", p.url, "-ca-file", cert, "-app", "notes", "-user", "ann")
 	h.remember(t, "I adopted a cat called Moss.")
 	beside := hosted(t, "-listen", addr, "-tls-cert", cert, "-tls-key", key, "-data", filepath.Join(dir, "data"),
@@ -103,13 +97,7 @@ func TestServesTLS(t *testing.T) {
 
 	// Another certificate is served without a restart.
 	certtest.Make(t, "memory.example.com", time.Now().AddDate(1, 0, 0)).Write(t, cert, key)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if out, err := command("ready", "-listen", addr, "-tls-cert", cert).CombinedOutput(); err == nil {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the new certificate is not served: %s", out)
-		}
-	}
+	readied(t, "-listen", addr, "-tls-cert", cert)
 }
 
 // The names of -host are served beside those of loopback.
