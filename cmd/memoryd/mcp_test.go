@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -60,7 +61,7 @@ func tryHosted(t testing.TB, args ...string) (*host, error) {
 	h := &host{cmd: command(append([]string{"mcp"}, args...)...), logs: &logged{}}
 	h.cmd.Stderr = h.logs
 	var err error
-	h.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: h.cmd}, nil)
+	h.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: h.cmd, TerminateDuration: time.Minute}, nil)
 	if err == nil {
 		t.Cleanup(func() { h.kill() })
 	}
