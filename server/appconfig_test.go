@@ -24,6 +24,14 @@ func (a *api) configured(config string) any {
 	return a.want(200, "PUT", configPath, config)
 }
 
+// known puts a configuration that searches go by at once. They wait 100 ms at most for one
+// that was not read yet, and a dry run waits for it.
+func (a *api) known(config string) {
+	a.t.Helper()
+	a.configured(config)
+	a.want(200, "POST", scope+"/memories/dryRun", `{"sessionId":"known","events":[{"content":"Hello."}]}`)
+}
+
 // secondsSaid has what ingested sends said one after another.
 var secondsSaid atomic.Int64
 
@@ -275,9 +283,9 @@ func TestConfigSearch(t *testing.T) {
 		return out
 	}
 	same(t, "counts", counts(), []int{10, 9, 12, 10, 10, 12})
-	a.configured(`{"search":{"topK":3}}`)
+	a.known(`{"search":{"topK":3}}`)
 	same(t, "counts with topK 3", counts(), []int{3, 9, 3, 3, 3, 3})
-	a.configured(`{"search":{"minScore":1}}`)
+	a.known(`{"search":{"minScore":1}}`)
 	same(t, "counts with minScore 1", counts(), []int{0, 9, 0, 0, 0, 0})
 }
 

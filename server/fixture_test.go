@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/access/guard"
 	"github.com/memoryd/memoryd/embed"
@@ -80,6 +82,10 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	for _, f := range choose {
 		f(&s)
 	}
+	// A slow machine takes longer than the defaults.
+	s.server.QueueTime = cmp.Or(s.server.QueueTime, time.Minute)
+	s.server.PreloadTimeout = cmp.Or(s.server.PreloadTimeout, time.Minute)
+	s.server.RememberWait = cmp.Or(s.server.RememberWait, time.Minute)
 	db, err := sqlitedb.Open(s.path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -404,7 +410,7 @@ func same(t testing.TB, what string, got, want any) {
 	if reflect.DeepEqual(got, want) { // cmp takes twice the time for each level of nesting
 		return
 	}
-	t.Errorf("%s differs (-want +got):\n%.3000s", what, cmp.Diff(want, got))
+	t.Errorf("%s differs (-want +got):\n%.3000s", what, gocmp.Diff(want, got))
 }
 
 // scope is the path of the scope that most tests use.
