@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -23,13 +24,16 @@ import (
 	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/mcp"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/tools"
 )
 
-// open opens a memoryd that stores nothing on disk.
+// open opens a memoryd that stores nothing on disk. It waits longer than by default, as a
+// slow machine needs.
 func open(t testing.TB) *memoryd.Bank {
 	t.Helper()
-	b, err := memoryd.Open(t.Context(), ":memory:", nil)
+	b, err := memoryd.Open(t.Context(), ":memory:", &memoryd.Options{Server: server.Options{
+		QueueTime: time.Minute, PreloadTimeout: time.Minute, RememberWait: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,18 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/mcp"
 )
 
 // Calls that are piped into the process are done and answered before it ends.
 func TestPiped(t *testing.T) {
-	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bank.Close()
+	bank := open(t)
 	user := client.InProcess(bank).User("app", "ann")
 	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -40,11 +35,7 @@ func TestPiped(t *testing.T) {
 
 // The end of the input waits for no answer that was given, however its id was written.
 func TestPipedIDs(t *testing.T) {
-	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bank.Close()
+	bank := open(t)
 	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
@@ -53,7 +44,7 @@ func TestPipedIDs(t *testing.T) {
 	}
 	var out bytes.Buffer
 	began := time.Now()
-	err = mcp.Run(t.Context(), client.InProcess(bank).User("app", "ann"), nil,
+	err := mcp.Run(t.Context(), client.InProcess(bank).User("app", "ann"), nil,
 		io.NopCloser(strings.NewReader(in)), nopCloser{&out})
 	if err != nil || strings.Count(out.String(), "\n") != 6 {
 		t.Errorf("%v: %s", err, out.String())
