@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -125,35 +126,37 @@ func TestGroupWithoutThoseThatLeft(t *testing.T) {
 // Groups are long while one app writes, and short while several do, but never so short
 // that the disk is busy with commits alone.
 func TestGroupTime(t *testing.T) {
-	q := newQueue()
-	want := func(what string, after, want time.Duration) {
-		t.Helper()
-		if got := q.groupTime(time.Now().Add(after)); got != want {
-			t.Errorf("%s: a group of %v, want %v", what, got, want)
+	synctest.Test(t, func(t *testing.T) { // where no time goes by
+		q := newQueue()
+		want := func(what string, after, want time.Duration) {
+			t.Helper()
+			if got := q.groupTime(time.Now().Add(after)); got != want {
+				t.Errorf("%s: a group of %v, want %v", what, got, want)
+			}
 		}
-	}
-	alone := func(apps ...string) {
-		for _, app := range apps {
-			pushed(q, app, "u")
-			group(q)
+		alone := func(apps ...string) {
+			for _, app := range apps {
+				pushed(q, app, "u")
+				group(q)
+			}
 		}
-	}
-	want("nothing was written", 0, maxGroupTime)
-	alone("flood", "flood", "flood")
-	pushed(q, "calm", "background")
-	group(q)
-	want("one app, and work in the background", 0, maxGroupTime)
-	alone("calm", "flood")
-	want("two apps", 0, minGroupTime)
-	want("two apps, long ago", 2*sharedFor, maxGroupTime)
-	for range 100 {
-		q.charge([]*job{{took: time.Millisecond}}, 11*time.Millisecond)
-	}
-	if got := q.groupTime(time.Now()); got < 19*time.Millisecond || got > 20*time.Millisecond {
-		t.Errorf("with commits of 10ms a group of %v", got)
-	}
-	for range 100 {
-		q.charge([]*job{{took: time.Millisecond}}, time.Minute)
-	}
-	want("with commits of a minute", 0, maxGroupTime)
+		want("nothing was written", 0, maxGroupTime)
+		alone("flood", "flood", "flood")
+		pushed(q, "calm", "background")
+		group(q)
+		want("one app, and work in the background", 0, maxGroupTime)
+		alone("calm", "flood")
+		want("two apps", 0, minGroupTime)
+		want("two apps, long ago", 2*sharedFor, maxGroupTime)
+		for range 100 {
+			q.charge([]*job{{took: time.Millisecond}}, 11*time.Millisecond)
+		}
+		if got := q.groupTime(time.Now()); got < 19*time.Millisecond || got > 20*time.Millisecond {
+			t.Errorf("with commits of 10ms a group of %v", got)
+		}
+		for range 100 {
+			q.charge([]*job{{took: time.Millisecond}}, time.Minute)
+		}
+		want("with commits of a minute", 0, maxGroupTime)
+	})
 }
