@@ -169,11 +169,12 @@ func run(t *testing.T, dir string, env []string, args ...string) string {
 
 func try(t *testing.T, dir string, env []string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out, log bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &log, time.Second // for processes that a command leaves running
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &log
+	cmd.WaitDelay = 30 * time.Second // for processes that a command leaves running
 	cmd.Env = append(
 		append(os.Environ(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "PYTHONDONTWRITEBYTECODE=1"),
 		env...)
