@@ -55,7 +55,7 @@ func main(m *testing.M) int {
 	}
 	// Chromium has no sandbox of its own for root.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.UserDataDir(filepath.Join(dir, "profile")))
+		chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WSURLReadTimeout(2*time.Minute))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
 	browser, end := chromedp.NewContext(allocator)
@@ -152,7 +152,12 @@ func (h *house) tell(session string, words ...string) {
 	for i, text := range words {
 		events = append(events, map[string]any{"id": fmt.Sprintf("%s%d", session, i+1), "author": "user", "content": text})
 	}
-	h.call("POST", "/v1/apps/demo/users/maya/memories/ingest?wait=true", map[string]any{"sessionId": session, "events": events})
+	op := h.call("POST", "/v1/apps/demo/users/maya/memories/ingest?wait=true",
+		map[string]any{"sessionId": session, "events": events})
+	for op["done"] != true { // it takes longer than a request waits
+		time.Sleep(100 * time.Millisecond)
+		op = h.call("GET", "/v1/operations/"+op["id"].(string), nil)
+	}
 }
 
 // fill gives a house facts that hold, facts that were superseded, and a quarantined turn.
@@ -187,7 +192,7 @@ type tab struct {
 func (h *house) open(place string) *tab {
 	h.t.Helper()
 	ctx, end := chromedp.NewContext(shared.browser)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	p := &tab{t: h.t, ctx: ctx, base: h.url, close: func() { cancel(); end() }}
 	if err := chromedp.Listen(ctx, p.see); err != nil {
 		h.t.Fatal(err)
@@ -278,7 +283,7 @@ func (p *tab) now() string {
 }
 
 // within bounds the wait for one thing, in milliseconds: a slow machine is no fault yet.
-const within = 20_000
+const within = 60_000
 
 // sees waits until an expression of the page, in JavaScript, is true. chromedp.Poll would
 // make a function of a text, which the policy of the page refuses.
