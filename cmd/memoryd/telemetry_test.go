@@ -337,7 +337,7 @@ func TestCollectorHangs(t *testing.T) {
 	c := otlptest.Start(t)
 	c.Answer(func(_ http.ResponseWriter, r *http.Request) {
 		select {
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 		case <-r.Context().Done():
 		}
 	})
@@ -349,7 +349,7 @@ func TestCollectorHangs(t *testing.T) {
 	if code := p.terminate(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(began); took > 25*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("the stop takes %v", took)
 	}
 	if n := strings.Count(p.logs.String(), "level=WARN"); n > 4 {

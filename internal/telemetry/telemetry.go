@@ -58,7 +58,8 @@ type Telemetry struct {
 	traces  *sdktrace.TracerProvider // nil without traces
 	metrics *metric.MeterProvider    // nil without metrics
 	// abort ends an export of traces that is on its way.
-	abort func(context.Context) error
+	abort     func(context.Context) error
+	closeTime time.Duration // that Close waits
 }
 
 // Start begins to send. It calls no service before there is something to send.
@@ -77,7 +78,7 @@ func Start(o Options) (*Telemetry, error) {
 	client := &http.Client{Timeout: exportTime, Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect }}
 	ctx := context.Background()
-	t := &Telemetry{}
+	t := &Telemetry{closeTime: closeTime}
 	if o.Traces {
 		exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"),
 			otlptracehttp.WithHeaders(o.Headers), otlptracehttp.WithHTTPClient(client),
@@ -126,7 +127,7 @@ func (t *Telemetry) Close() error {
 	if t == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), t.closeTime)
 	defer cancel()
 	var closing conc.WaitGroup
 	var errs [2]error

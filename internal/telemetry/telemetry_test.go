@@ -85,6 +85,7 @@ func TestSends(t *testing.T) {
 	counter.WithLabelValues("good").Add(7)
 	sends, l := begin(t, telemetry.Options{Endpoint: c.URL + "/base/", Headers: map[string]string{"X-Key": "secret"},
 		Traces: true, Ratio: 1, Metrics: registry})
+	telemetry.Unhurried(sends)
 	span(t, sends, "one")
 	if err := sends.Close(); err != nil {
 		t.Fatal(err, l)
@@ -117,6 +118,7 @@ func TestSends(t *testing.T) {
 func TestRatio(t *testing.T) {
 	c := otlptest.Start(t)
 	sends, l := begin(t, telemetry.Options{Endpoint: c.URL, Traces: true, Ratio: 0.25})
+	telemetry.Unhurried(sends)
 	const n = 1000 // fits into the queue
 	for range n {
 		span(t, sends, "one")
@@ -186,7 +188,7 @@ func TestBadCollectors(t *testing.T) {
 				span(t, sends, fmt.Sprint(i))
 			}
 			_ = sends.Close()
-			if took := time.Since(began); took > 30*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it takes %v", took)
 			}
 			said := l.String()
