@@ -72,11 +72,10 @@ func TestIssuer(t *testing.T) {
 		return res.StatusCode, string(body)
 	}
 	ann := token("ann", "memoryd:read")
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if status, _ := list(p, "ann", ann); status != http.StatusServiceUnavailable { // it has the keys of the issuer
-			break
-		}
-	}
+	soon(func() bool { // memoryd has the keys of the issuer
+		status, _ := list(p, "ann", ann)
+		return status != http.StatusServiceUnavailable
+	})
 	for _, c := range []struct {
 		user, shown string
 		want        int

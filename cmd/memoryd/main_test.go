@@ -134,6 +134,13 @@ func call(method, url string, body, answer any) (int, error) {
 	}
 }
 
+// soon calls a function until it is true, for 30 s.
+func soon(is func() bool) {
+	for end := time.Now().Add(30 * time.Second); !is() && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 // sender is call or callOnce.
 type sender func(method, url string, body, answer any) (int, error)
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/internal/redistest"
@@ -68,11 +67,11 @@ func TestEveryMetricIsFilled(t *testing.T) {
 				}
 			}
 			// An operation is counted behind the answer that it is done.
-			told := p.scraped(t)
-			for end := time.Now().Add(30 * time.Second); len(lacking(told)) > 0 && time.Now().Before(end); {
-				time.Sleep(100 * time.Millisecond)
+			var told string
+			soon(func() bool {
 				told = p.scraped(t)
-			}
+				return len(lacking(told)) == 0
+			})
 			for metric := range server.Metrics() {
 				there := strings.Contains(told, "\n# TYPE "+metric+" ")
 				want := args == nil || !embeddedOnly.MatchString(metric)

@@ -115,16 +115,16 @@ func searched(t *testing.T, p *process, scope, query string) map[string]float64 
 // meaning, for 30 s. A search goes without its vector where the embedder is slow.
 func meant(t *testing.T, p *process, scope, query, words string, least float64) (found map[string]float64) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	soon(func() bool {
 		found = searched(t, p, scope, query)
-		lacking := false
 		for fact, dense := range found {
-			lacking = lacking || strings.Contains(fact, words) && dense < least
+			if strings.Contains(fact, words) && dense < least {
+				return false
+			}
 		}
-		if !lacking || time.Now().After(end) {
-			return found
-		}
-	}
+		return true
+	})
+	return found
 }
 
 // Memories move from one embedder to another while they are served. The process

@@ -60,13 +60,20 @@ func TestReranker(t *testing.T) {
 			if asked := with.server.Requests(); len(asked) > 0 {
 				t.Errorf("asked %d times before a search, first with %q", len(asked), asked[0].Data)
 			}
-			first := explained(t, p)[0]
-			part := first.Explain.Parts[len(first.Explain.Parts)-1]
+			var first memory.Match
+			var part memory.Part
+			searches := 0
+			soon(func() bool { // a search goes without a model that is late
+				searches++
+				first = explained(t, p)[0]
+				part = first.Explain.Parts[len(first.Explain.Parts)-1]
+				return part.Name == "reranker"
+			})
 			if first.Memory.Source.SessionID != "s2" || part.Name != "reranker" || part.Value != 1 {
 				t.Errorf("the first is %+v, for %+v", first.Memory, part)
 			}
 			asked := with.server.Requests()
-			if len(asked) != 1 || asked[0].Schema == nil || !strings.HasPrefix(asked[0].Data, `{"question":"What does my sister play?"}`) || strings.Contains(asked[0].System, "cello") {
+			if len(asked) == 0 || len(asked) > searches || asked[0].Schema == nil || !strings.HasPrefix(asked[0].Data, `{"question":"What does my sister play?"}`) || strings.Contains(asked[0].System, "cello") {
 				t.Errorf("asked %+v", asked)
 			}
 			var ready map[string]string
