@@ -21,6 +21,7 @@ import (
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/server"
 )
 
 // TestClients runs the programs of the pages, each language against a memoryd of
@@ -136,10 +137,12 @@ func unavailable(t *testing.T, err error) {
 }
 
 // serve starts a memoryd that ends with the test, and returns the variables with its URL
-// and a key. It is an admin's, as listing the sessions of all users of an app takes one.
+// and a key. It is an admin's, as listing the sessions of all users of an app takes one. It
+// waits longer than by default, as a slow machine needs.
 func serve(t *testing.T) (env []string) {
 	t.Helper()
-	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
+	bank, err := memoryd.Open(t.Context(), ":memory:", &memoryd.Options{Server: server.Options{
+		QueueTime: time.Minute, PreloadTimeout: time.Minute, RememberWait: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
