@@ -96,6 +96,9 @@ func (c *Claim) changesValue(o *Claim) bool {
 	if c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o) {
 		return false
 	}
+	if c.Attribute == "one weight" && (c.Changed || o.Changed) && apart(c.Value, o.Value) {
+		return false // the scale of the kitchen
+	}
 	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
 		return false // "García" of "José García López"
 	}
@@ -107,10 +110,18 @@ func (c *Claim) changesValue(o *Claim) bool {
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
 }
 
+// apart reports whether two numbers are so far apart that nobody goes from one weight to the other.
+func apart(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, other := strconv.ParseFloat(b, 64)
+	return err == nil && other == nil && max(x, y) > 2*min(x, y)
+}
+
 // felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary". So does an
-// address that is mentioned by the way: "my flat at 14 High Street".
+// address that is mentioned by the way, "my flat at 14 High Street", and an instruction that may be about one text.
 func (c *Claim) felt() bool {
-	return c.Several && (c.Attribute == "home" && !c.Loose || c.Attribute == "one address" && c.Loose)
+	loose := c.Attribute == "one address" || c.Attribute == "emojis" || c.Attribute == formatManner
+	return c.Several && (c.Attribute == "home" && !c.Loose || loose && c.Loose)
 }
 
 // rank is how high the rank of an occupation is; 0 for other claims.

@@ -78,7 +78,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	}
 	claims = withRank(withLastName(withFramed(claims, withDenied(c.framed(all)))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
-	claims = c.reach.bound(bounded(claims, all))
+	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)
 	claims, themes = c.withOthers(claims, themes, all, kind)
 	return claims, themes, telling != 1 && several(list)
@@ -238,6 +238,9 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	}
 	if out := c.instruction(); out != nil {
 		return out
+	}
+	if name, side := mannerOf(c.words, true); name == "emojis" || name == formatManner {
+		return []Claim{{Attribute: name, Value: side, Several: true, Loose: true}} // "use emojis", if kept, is about all answers
 	}
 	c.words = withoutAny(withoutTimeWithin(withoutNow(reduceOnce(c.words))))
 	if len(c.words) == 0 {

@@ -119,7 +119,13 @@ func (c *claim) appointed(ws english.Words) []Claim {
 			return nil
 		}
 		if number := numberOf(withoutCurrency(timed)); number != "" {
-			return []Claim{{Attribute: "number of " + name, Value: number, Several: true, Changed: changed}}
+			kind := unitKinds.Of(singular(withoutCurrency(timed).At(1))) // "17 degrees" is no area
+			if kind == "money" {
+				kind = ""
+			}
+			return []Claim{{
+				Attribute: strings.TrimRight("number of "+name+" "+kind, " "), Value: number, Several: true, Changed: changed,
+			}}
 		}
 		if value := c.valueOf("proper", skipToValue("proper", rest)); value != "" {
 			return []Claim{{Attribute: "name of " + name, Value: value, Several: true, Changed: changed}}
@@ -286,7 +292,7 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 		lasts := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws[:i]) || changeMarks.Found(ws[i+2:])
 		rest := ws[i+2:]
 		does := len(rest) > 1 && endsInIng(rest[0].Text)
-		around := besideChoice(ws[1:i])
+		around := c.besideChoice(ws[1:i])
 		within := !does && around.At(0) != "for" && circumstances(around) != ""
 		if ws.Any(uncertain) || v.negated || !lasts || within {
 			return nil
@@ -393,6 +399,9 @@ func countStands(told Claim, all, ws english.Words, i int) []Claim {
 	if told.makesNow(all, ws[:i+1], rest) {
 		return []Claim{changed}
 	}
+	if i == 1 && ws.StartWith("it", "is") && rest.At(0) == "now" && !ofSomebody(all) {
+		return []Claim{changed} // "so it's eleven goats now"
+	}
 	if !countsOurs(ws, rest) {
 		return nil
 	}
@@ -410,6 +419,15 @@ func countStands(told Claim, all, ws english.Words, i int) []Claim {
 		return []Claim{several}
 	}
 	return nil
+}
+
+// ofSomebody reports whether a fact speaks of somebody who may have what it counts: "my sister", "Tom's".
+func ofSomebody(all english.Words) bool {
+	return slices.ContainsFunc(all, func(w english.Word) bool {
+		one := singular(strings.TrimSuffix(w.Text, "'s"))
+		return strings.HasSuffix(w.Text, "'s") || relation(one) != "" || kin.Has(one) || persons.Has(one) ||
+			thirdPersons.Has(w.Text)
+	})
 }
 
 // remainsOf reports whether the words around "just" and a number say that no more are left: "it is just one car at

@@ -213,10 +213,16 @@ func onScale(all english.Words) []Claim {
 		for len(rest) > 1 && toValue.Has(rest[0].Text) {
 			rest = rest[1:]
 		}
+		if len(rest) == 0 || all[:i+2].Any(negations) {
+			return nil
+		}
+		if n := numberOf(rest); n != "" && onlyTimeOrRemark(rest[1:]) { // "says 86 this morning"
+			return []Claim{{Attribute: "one weight", Value: n, Changed: true}}
+		}
 		if len(rest) < 2 || !weightUnits.Has(rest[1].Text) {
 			return nil
 		}
-		if r := measured("weight", rest[:2]); r.ok() && onlyTimeOrRemark(rest[2:]) && !all[:i+2].Any(negations) {
+		if r := measured("weight", rest[:2]); r.ok() && onlyTimeOrRemark(rest[2:]) {
 			return []Claim{
 				{Attribute: r.attribute, Value: r.value, Several: true, Changed: true},
 				{Attribute: scaledWeight, Value: r.value, Several: true, Changed: true},

@@ -153,8 +153,8 @@ func plainWord(w string) string {
 
 // replacesIn reports whether t, said later, names a value of o that has ended.
 func (t *theme) replacesIn(o *theme) bool {
-	if o.negated || len(o.ends) > 0 || o.taste < 0 {
-		return false
+	if o.negated || len(o.ends) > 0 || o.taste < 0 || len(t.old) > 0 && !within(weekdays(t.raw), o.raw) {
+		return false // "pottery on Mondays instead of yoga" leaves the yoga on Fridays
 	}
 	var said []string
 	for _, w := range o.raw {
@@ -163,6 +163,16 @@ func (t *theme) replacesIn(o *theme) bool {
 	return slices.ContainsFunc(t.old, func(value []string) bool {
 		return within(value, said) && t.sharesThing(o, value)
 	})
+}
+
+// weekdays are the days of every week among words, in the singular: "monday" of "on Mondays".
+func weekdays(words []string) (out []string) {
+	for _, w := range words {
+		if day := singular(w); day != w && english.DateWords.Has(day) {
+			out = append(out, day)
+		}
+	}
+	return out
 }
 
 // sharesThing reports whether t and o are about one thing beside a value: a noun of both, the speaker where somebody

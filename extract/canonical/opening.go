@@ -54,7 +54,7 @@ func prepared(ws english.Words) (rest english.Words, changed bool) {
 		begins := w == "i" || w == "we" ||
 			(w == "my" || w == "our") && !inAny(ws[i-1].Text, english.Prepositions, frontOpeners)
 		if begins && i+2 < len(ws) {
-			return ws[i:], changed
+			return ws[i:], changed || sinceMonth(ws[:i])
 		}
 		// "Since I moved, …" has a subject of its own, and another statement is more than an opening.
 		if inAny(w, english.Pronouns, links) && w != "this" || strings.ContainsRune(".;:!?", ws[i].Stop) {
@@ -62,6 +62,36 @@ func prepared(ws english.Words) (rest english.Words, changed bool) {
 		}
 	}
 	return ws, false
+}
+
+// sinceMonth reports whether an opening tells that something holds since a time within the last year: "since January".
+// With a year it may have held when the older statement was made.
+func sinceMonth(ws english.Words) bool {
+	longAgo := func(w english.Word) bool { return isYear(w.Text) || w.Text == "birth" || w.Text == "childhood" }
+	return ws[0].Text == "since" && len(ws) > 1 && sinceTime.MatchString(ws[1:].String()) &&
+		!slices.ContainsFunc(ws, longAgo)
+}
+
+// sinceLately marks numbers that hold since a time within the last year as new ones: "I've been on 28 hours a week since
+// March".
+func sinceLately(claims []Claim, all english.Words) []Claim {
+	at := slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "since" })
+	if at < 1 || !sinceMonth(withoutYear(all[at:])) {
+		return claims
+	}
+	for i, c := range claims {
+		one := strings.HasPrefix(c.Attribute, "rate ") || strings.HasPrefix(c.Attribute, "one ")
+		claims[i].Changed = c.Changed || one && !c.Ended
+	}
+	return claims
+}
+
+// withoutYear is ws without the year that a note adds to its month: "since march 2026".
+func withoutYear(ws english.Words) english.Words {
+	if n := len(ws) - 1; n > 1 && isYear(ws[n].Text) && monthNumbers.Of(ws[n-1].Text) != "" {
+		return ws[:n]
+	}
+	return ws
 }
 
 // withoutMiddle is ws without a word of change between a thing of the speaker's and its verb: "my dentist is Ann" of

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -24,6 +25,8 @@ var (
 	choiceLinks = frameTables.Words("choice-links")
 	unchosen    = frameTables.Words("unchosen")
 	givenNouns  = frameTables.Words("given-nouns")
+	partsOfDay  = frameTables.Words("parts-of-day")
+	groups      = frameTables.Words("groups")
 	movingOver  = frameTables.Words("moving-over")
 	swapLinks   = frameTables.Words("swap-links")
 	swapBounds  = frameTables.Words("swap-bounds")
@@ -43,13 +46,17 @@ var (
 
 // choices are what a clause tells that the speaker has chosen, each with its circumstances.
 func (c *claim) choices(ws english.Words) []Claim {
+	ws = ws[openingTime(ws):] // "since May I keep my notes in Obsidian"
 	if ws.Any(negations) || ws.Any(uncertain) || ws.Any(othersOwn) || len(ws) < 3 {
 		return nil
 	}
 	switch ws[0].Text {
 	case "i", "we":
 		if ws[1:].StartWith("go", "to") && len(ws) > 3 {
-			return c.choiceBefore(ws[3:], "on")
+			if out := c.choiceBefore(ws[3:], "on"); out != nil {
+				return out
+			}
+			return c.chosenBehind(ws[4:], true)
 		}
 		if ws[1].Text == "have" && ws.Has("for") && !ws.Has("instead") {
 			return c.choiceBefore(ws[2:], "for")
@@ -61,6 +68,16 @@ func (c *claim) choices(ws english.Words) []Claim {
 	return nil
 }
 
+// openingTime is the number of words of a time before the subject: "these days", "since January".
+func openingTime(ws english.Words) int {
+	if w := ws.At(0); w == "since" || w == "from" {
+		if n := timeBefore(ws[1:]); n > 0 {
+			return n + 1
+		}
+	}
+	return timeBefore(ws)
+}
+
 // chosenBy reads "I put cow's milk in my coffee" and "I plan my week in Todoist": the object, or the name behind it.
 func (c *claim) chosenBy(ws english.Words) []Claim {
 	verb := 1
@@ -68,8 +85,14 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 		verb++
 	}
 	w := ws[verb].Text
-	if english.Past(w) && !bothTenses(w) || verb+1 >= len(ws) || inAny(w, unchosen, english.Auxiliaries) ||
-		english.StopWords.Has(w) && w != "get" && w != "take" || endsInIng(w) || w == "have" {
+	if verb+1 < len(ws) && (w == "am" || w == "are") && (ws[verb+1].Text == "with" || ws[verb+1].Text == "on") {
+		return c.chosenBehind(ws[verb+1:], true) // "we're with Vodafone"
+	}
+	if w == "have" && !english.Past(ws.At(verb+1)) {
+		return c.chosenBehind(ws[min(verb+1, len(ws)):], true) // "an account with ING"
+	}
+	if english.Past(w) && !bothTenses(w) || verb+1 >= len(ws) || inAny(w, unchosen, english.Auxiliaries) && w != "do" ||
+		english.StopWords.Has(w) && w != "get" && w != "take" && w != "do" || endsInIng(w) || w == "have" {
 		return nil
 	}
 	rest := ws[verb+1:]
@@ -77,23 +100,42 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 		rest = rest[3:] // "3 spoons of sugar"
 	}
 	for n := min(len(rest), maxSlotWords); n > 0; n-- {
-		if !english.Articles.Has(rest[0].Text) && !possessives.Has(rest[0].Text) && c.namesChoice(rest[:n], rest[n:]) {
-			return c.choice(rest[:n], ws[verb+1+n:])
+		doing := n == 1 && endsInIng(rest[0].Text) // "quit smoking"
+		if !doing && rest[0].Text != "the" && !possessives.Has(rest[0].Text) &&
+			c.namesChoice(rest[:n], withoutRate(rest[n:])) {
+			return c.choice(rest[:n], withoutRate(ws[verb+1+n:]))
 		}
 	}
-	for i := range rest {
-		if !choiceLinks.Has(rest[i].Text) || i+1 == len(rest) {
+	return c.chosenBehind(rest, false)
+}
+
+// chosenBehind reads the name behind a link: "on Duolingo", "the books in QuickBooks". Right behind the verb any thing
+// may be one, unless named: "heat with oil", "photograph on film".
+func (c *claim) chosenBehind(ws english.Words, named bool) []Claim {
+	for i := range ws {
+		if !choiceLinks.Has(ws[i].Text) || i+1 == len(ws) {
 			continue
 		}
-		for n := min(len(rest)-i-1, maxSlotWords); n > 0; n-- {
-			v := rest[i+1 : i+1+n]
-			if (c.capital(v[0]) || rest[i].Text == "with") && !inAny(v[0].Text, possessives, english.Articles) &&
-				c.namesChoice(v, rest[i+1+n:]) {
-				return c.choice(v, append(rest[:i:i], rest[i+1+n:]...))
+		for n := min(len(ws)-i-1, maxSlotWords); n > 0; n-- {
+			v, rest := ws[i+1:i+1+n], ws[i+1+n:]
+			any := !named && (ws[i].Text == "with" || i == 0 && !timeWord(v[0].Text))
+			if (c.capital(v[0]) || any) && !inAny(v[0].Text, possessives, english.Articles) &&
+				c.namesChoice(v, withoutRate(rest)) {
+				return c.choice(v, append(ws[:i:i], withoutRate(rest)...))
 			}
 		}
 	}
 	return nil
+}
+
+// withoutRate is ws, or nothing if it begins with how often something is done or an adverb that ends the clause: "three
+// times a week", "only".
+func withoutRate(ws english.Words) english.Words {
+	often := recurring.Has(ws.At(0)) || ws.At(0) == "every" || isNumber(ws.At(0)) && singular(ws.At(1)) == "time"
+	if often || len(ws) == 1 && english.Adverbs.Has(ws[0].Text) || len(ws) > 1 && english.Adverbs.Has(ws[0].Text) && stopsClause(ws[0].Stop) {
+		return nil
+	}
+	return ws
 }
 
 // choiceBefore reads "pilates on Wednesday evenings" behind "go to", and "porridge for breakfast" behind "have": what
@@ -128,7 +170,8 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 		}
 		rest := ws[k+n:]
 		for m := min(len(rest), maxSlotWords); m > 0; m-- {
-			if c.capital(rest[0]) && c.namesChoice(rest[:m], rest[m:]) {
+			plain := !english.Articles.Has(rest[0].Text) && !endsInIng(rest[0].Text) && !strings.ContainsAny(rest[0].Text, "@/")
+			if plain && c.namesChoice(rest[:m], rest[m:]) {
 				return c.choice(rest[:m], append(ws[1:k:k], rest[m:]...))
 			}
 		}
@@ -143,8 +186,8 @@ func (c *claim) namesChoice(ws, rest english.Words) bool {
 	last := ws[len(ws)-1].Text
 	return len(c.thingNames(ws, rest)) > 0 && !ws.Any(changeWords) && !givenNames.Has(ws[0].Text) &&
 		!c.namesPlace(ws) &&
-		!inAny(last, english.DateWords, english.Periods, english.Evaluative, english.Moods) &&
-		!english.StartsWithDigit(ws[0].Text) && !endsInIng(last) && last != "dr"
+		!inAny(last, english.DateWords, english.Periods, english.Evaluative, english.Moods, english.Adverbs) &&
+		!english.StartsWithDigit(ws[0].Text) && last != "dr"
 }
 
 // bothTenses reports whether a verb has one form for the present and the past: "put".
@@ -162,12 +205,19 @@ func (c *claim) choice(ws, around english.Words) []Claim {
 	if len(name) == 0 {
 		return nil
 	}
-	return []Claim{{
+	out := []Claim{{
 		Attribute: choiceAttribute + name[0], Value: held, Several: true, Loose: true, scope: circumstances(around),
 	}}
+	// "The IUD" is the copper IUD that was spoken of.
+	if last := lastWord(name[0]); last != name[0] && !c.capital(ws[0]) || ws[0].Text == "the" {
+		definite := out[0]
+		definite.Attribute = choiceAttribute + "the " + last
+		out = append(out, definite)
+	}
+	return out
 }
 
-// Times are no circumstances, as a choice lasts: "now" and "in April" tell when it changed. A reason is none either,
+// Times are no circumstances but for a day of every week, as a choice lasts: "now" and "in April" tell when it changed. A reason is none either,
 // since who changed "mainly to save money" changed altogether. A word that is no noun, such as a verb, does no harm: it
 // makes the change narrower, so that it ends less.
 
@@ -181,6 +231,11 @@ func circumstances(ws english.Words) string {
 		}
 		if determined := i > 0 && inAny(ws[i-1].Text, english.Articles, possessives); english.StopWords.Has(w.Text) &&
 			!determined {
+			continue
+		}
+		if day := singular(w.Text); english.DateWords.Has(day) && monthNumbers.Of(day) == "" &&
+			(day != w.Text || partsOfDay.Has(singular(ws.At(i+1)))) {
+			b.WriteString(" " + day) // "on Sundays"
 			continue
 		}
 		if inAny(w.Text, english.Prepositions, english.Articles, english.Adverbs, possessives, timeFillers) ||
@@ -209,27 +264,35 @@ func (c *Claim) inCircumstances(o *Claim) bool {
 
 // left gives the ends of choices that a clause of the speaker's names.
 func (c *claim) left(ws english.Words) []Claim {
+	opening := openingTime(ws)
+	if slices.ContainsFunc(ws[:opening], func(w english.Word) bool { return english.StartsWithDigit(w.Text) }) {
+		return nil // "in 2015 I switched"
+	}
+	ws = ws[opening:]
 	if len(ws) < 4 || ws.Any(uncertain) || ws.Any(othersOwn) || ws.Any(negations) ||
 		ws.Any(swapBounds) || forMonth(ws) {
 		return nil
 	}
-	for _, w := range c.fact { // "when I'm in Berlin", "on Sundays"
-		if one := singular(w.Text); occasions.Has(w.Text) || one != w.Text && english.DateWords.Has(one) {
-			return nil
-		}
+	if c.fact.Any(occasions) { // "when I'm in Berlin"
+		return nil
 	}
 	for i := range ws { // "for a week", "this month"
 		if ws[i].Text == "for" && i+1 < len(ws) && namesSpan(ws[i+1:]) || ws[i].Text == "this" {
 			return nil
 		}
 	}
-	if w := ws[0].Text; w != "i" && w != "we" {
+	if ws[0].Text == "our" && len(ws) > 4 && groups.Has(ws[1].Text) {
+		ws = ws[1:] // "our team switched from Java to Kotlin"
+	} else if w := ws[0].Text; w != "i" && w != "we" {
 		return nil
 	}
 	verb := 1
 	for verb+1 < len(ws) && (ladder.Has(ws[verb].Text) || frontAdverbs.Has(ws[verb].Text)) && !isBe(ws[verb].Text) {
 		if (ws[verb].Text == "have") && !english.Past(ws[verb+1].Text) && !ladder.Has(ws[verb+1].Text) {
 			break // "I have oat milk"
+		}
+		if ws[verb].Text == "do" && !negations.Has(ws[verb+1].Text) {
+			break // "I do pottery"
 		}
 		verb++
 	}
@@ -239,12 +302,38 @@ func (c *claim) left(ws english.Words) []Claim {
 	if movingOver.Has(ws[verb].Text) {
 		for k := verb + 1; k < min(len(ws), verb+maxSlotWords); k++ {
 			if ws[k].Text == "from" {
-				return c.leftFor(ws[k+1:], ws[verb+1:k])
+				return c.leftFrom(ws[k+1:], ws[verb+1:k])
 			}
 		}
 		return nil
 	}
 	return c.insteadOf(ws, verb)
+}
+
+// leftFrom reads "film to a Fuji X-T5" behind "switched from", with the words before it. Whatever takes the place of what
+// was left, it is some thing.
+func (c *claim) leftFrom(ws, before english.Words) []Claim {
+	for k := 1; k < min(len(ws)-1, maxSlotWords); k++ {
+		if ws[k].Text != "to" && ws[k].Text != "into" {
+			continue
+		}
+		gone, to := ws[:k], ws[k+1:]
+		for len(gone) > 1 && inAny(gone[0].Text, english.Articles, possessives) {
+			gone = gone[1:]
+		}
+		if english.StartsWithDigit(to[0].Text) || english.Pronouns.Has(to[0].Text) || !c.namesChoice(gone, nil) {
+			return nil
+		}
+		rest := english.Words(nil)
+		for n := range to {
+			if n > 0 && english.Prepositions.Has(to[n].Text) {
+				rest = to[n:]
+				break
+			}
+		}
+		return c.choiceGone(gone, append(before[:len(before):len(before)], rest...), rest)
+	}
+	return nil
 }
 
 // leftFor reads "Wise for Revolut" behind a verb of changing, with the words before it: "my blog".
@@ -257,8 +346,8 @@ func (c *claim) leftFor(ws, before english.Words) []Claim {
 		for n := min(len(ws)-k-1, maxSlotWords); n > 0; n-- {
 			to, rest := ws[k+1:k+1+n], ws[k+1+n:]
 			// "I left Monzo for lunch" names nothing that takes its place.
-			if english.StartsWithDigit(to[0].Text) || !c.namesChoice(gone, nil) || !c.namesChoice(to, rest) ||
-				hasCapitals(c.text) && c.capital(gone[0]) != c.capital(to[0]) {
+			other := hasCapitals(c.text) && c.capital(gone[0]) != c.capital(to[0]) && !english.Articles.Has(to[0].Text)
+			if english.StartsWithDigit(to[0].Text) || !c.namesChoice(gone, nil) || !c.namesChoice(to, rest) || other {
 				continue
 			}
 			return c.choiceGone(gone, append(before[:len(before):len(before)], rest...), rest)
@@ -271,7 +360,8 @@ func (c *claim) leftFor(ws, before english.Words) []Claim {
 func (c *claim) insteadOf(ws english.Words, verb int) []Claim {
 	w := ws[verb].Text
 	now := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws)
-	if english.Past(w) && !(now && bothTenses(w)) || endsInIng(w) {
+	lasting := verb > 1 && ws[verb-1].Text == "have" && (c.changed || c.fact.Has("since")) // "since May I have kept … instead of …"
+	if english.Past(w) && !(now && bothTenses(w)) && !lasting || endsInIng(w) {
 		return nil
 	}
 	for i := verb + 2; i+2 < len(ws); i++ {
@@ -285,7 +375,7 @@ func (c *claim) insteadOf(ws english.Words, verb int) []Claim {
 		for n := min(len(gone), maxSlotWords); n > 0; n-- {
 			rest := gone[n:]
 			if c.namesChoice(gone[:n], rest) {
-				return c.choiceGone(gone[:n], append(besideChoice(ws[verb+1:i]), rest...), rest)
+				return c.choiceGone(gone[:n], append(c.besideChoice(ws[verb+1:i]), rest...), rest)
 			}
 		}
 	}
@@ -294,7 +384,7 @@ func (c *claim) insteadOf(ws english.Words, verb int) []Claim {
 
 // besideChoice are the words around what takes the place of another thing: "in my coffee" of "oat milk in my coffee",
 // "my hair" of "my hair with Lush".
-func besideChoice(ws english.Words) english.Words {
+func (c *claim) besideChoice(ws english.Words) english.Words {
 	determined := len(ws) > 0 && inAny(ws[0].Text, english.Articles, possessives)
 	for i := len(ws) - 1; i > 0 && determined; i-- {
 		if choiceLinks.Has(ws[i].Text) {
@@ -303,6 +393,11 @@ func besideChoice(ws english.Words) english.Words {
 	}
 	for i := range ws {
 		if i > 0 && english.Prepositions.Has(ws[i].Text) && ws[i].Text != "of" {
+			last := ws[len(ws)-1]
+			if hasCapitals(c.text) && c.capital(last) && !english.DateWords.Has(singular(last.Text)) &&
+				!c.namesPlace(english.Words{last}) {
+				return nil // "the chapel on Quarry Lane"
+			}
 			return ws[i:len(ws):len(ws)]
 		}
 	}

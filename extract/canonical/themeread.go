@@ -83,8 +83,12 @@ func (c *claim) themes(all english.Words) (out []theme) {
 // deny notes what a clause that begins with "not" denies: "the desk is 160 cm wide, not 140".
 func (t *theme) deny(ws english.Words) {
 	t.not = append(t.not, stemsOf(ws)...)
-	if dayOrNumber(ws[1:]) {
+	named := len(ws) == 2 && ws[1].Upper && t.named != "" // "studies in Szeged, not Pécs"
+	if dayOrNumber(ws[1:]) || named {
 		t.addOld(ws[1:], nil)
+	}
+	if named {
+		t.now, t.sameVerb = append(t.now, t.named), true
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	if value != "" {
 		// "A taxi driver for my kids", "a paramedic on weekends"
 		rest := ws[end:]
-		changed = changed && (begins || onlyTime(rest) || rest[0].Text == "at")
+		changed = changed && (begins || onlyTime(rest) || rest[0].Text == "at" || rest.StartWith("as", "of"))
 		out = append(out, Claim{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed})
 	}
 	return append(out, c.employedAt(o, ws[end:])...)

@@ -72,6 +72,10 @@ var beingRules = table{
 	{"I am on 50 mg of sertraline a day", as(personal), func(p *position) bool {
 		return p.word == "on" && english.StartsWithDigit(p.next) && doseUnits.Has(p.at(p.i+2)) && p.content(p.i+3) > 0
 	}},
+	{"I am on an iPhone 15 now", as(personal), (*position).isOnNow},
+	{"I am four in the flat now", as(personal), func(p *position) bool {
+		return isCount(p.word) && (p.next == "in" || p.next == "at") && p.atHome(p.i+1)
+	}},
 	{"I am in bed by 11", as(details), func(p *position) bool {
 		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
 	}},
@@ -189,6 +193,21 @@ func (p *position) nearNoun(i int, nouns english.Set) bool {
 		}
 	}
 	return false
+}
+
+// isOnNow reports whether what the speaker is on now has a name or is a pay: "on an iPhone 15 as of today", "on 43k now".
+func (p *position) isOnNow() bool {
+	lately := p.words.Has("now") || p.words.Has("since") || p.words.Has("these") || p.words[p.i:].Has("as")
+	if p.word != "on" || p.past || p.task || !lately {
+		return false
+	}
+	at := p.i + 1
+	if english.Articles.Has(p.at(at)) {
+		at++
+	}
+	pay := english.StartsWithDigit(p.at(at)) && (strings.HasSuffix(p.at(at), "k") || p.at(at+1) == "k")
+	model := english.StartsWithDigit(p.at(at+1)) && !english.StopWords.Has(p.at(at)) && at > p.i+1 // "an iPhone 15"
+	return pay || model || p.wordAt(at).Upper && !english.DateWords.Has(p.at(at))
 }
 
 // toPlace reports whether "to" at the next word leads to a place, and not to a verb: "to Rome", "to the sea on Friday".

@@ -106,6 +106,7 @@ var doingRules = table{
 		return commutes.Has(p.word) && p.next == "to" && (p.at(p.i+2) == "work" || p.at(p.i+2) == "school")
 	}},
 	{"I mentor a shy boy like me", as(details), (*position).strange},
+	{"I heat with coal", as(details), (*position).byMeans},
 	{"I live in Rome", (*position).habitual, func(p *position) bool {
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
@@ -116,7 +117,8 @@ var doingRules = table{
 // home".
 func (p *position) lately() bool {
 	w := p.word
-	days := p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days")
+	days := p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days") ||
+		p.words.Has("instead") && p.words.Has("now")
 	return days && !p.past && !p.task && !english.Past(w) && !english.TalkVerbs.Has(w) && !english.StopWords.Has(w) &&
 		!opinions.Has(w) && p.rest > 0 && !p.points(1)
 }
@@ -318,6 +320,28 @@ func (p *position) strange() bool {
 		!strings.HasSuffix(next, "ly") && !strings.HasSuffix(next, "ing") && next != "people" &&
 		(english.Articles.Has(whom) || p.wordAt(p.i+3).Upper)
 	return (many || mass || next == "my" || next == "our" || english.Articles.Has(next)) && heavy > 1
+}
+
+// byMeans reports whether a verb that no table has says by which means or where something is done: "I heat with coal",
+// "I learn German on Duolingo". Behind an object the means must be a name.
+func (p *position) byMeans() bool {
+	if p.task || p.past || p.negated || len(p.word) < 4 || p.words[p.i].Stop != 0 || !p.unknown() {
+		return false
+	}
+	for j := p.i + 1; j+1 < min(len(p.words), p.i+4); j++ {
+		at, what := p.at(j), p.words[j+1]
+		if at == "with" || at == "on" || at == "in" || at == "by" {
+			thing := !english.StopWords.Has(what.Text) && !english.Pronouns.Has(what.Text) &&
+				!strings.HasSuffix(what.Text, "ing") && !english.StartsWithDigit(what.Text) &&
+				!english.Evaluative.Has(what.Text) && !english.Moods.Has(what.Text)
+			named := what.Upper && !english.DateWords.Has(what.Text) && j > p.i+1
+			return thing && (j == p.i+1 && at != "in" || named) // "We wonen in Utrecht" is no English
+		}
+		if p.words[j].Stop != 0 || english.StopWords.Has(at) && !english.Articles.Has(at) {
+			return false
+		}
+	}
+	return false
 }
 
 // usual reports whether the words behind a verb say that it is done again and again, or for a living: "every day".

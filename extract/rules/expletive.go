@@ -44,9 +44,11 @@ func (r references) emptyIt(i int) bool {
 		english.Evaluative.Has(verb) && r.tastesBefore(i) && r.completed(i+1)
 }
 
-// countsAtHome reports whether a number at i counts what a home has: "it is just one car at home".
+// countsAtHome reports whether a number at i counts what a home has: "it is just one car at home", "it is four goats
+// now".
 func (r references) countsAtHome(i int) bool {
-	return smallNumbers.Has(r.At(i)) && r.At(i+2) == "at" && r.At(i+3) == "home"
+	home := r.At(i+2) == "at" && r.At(i+3) == "home"
+	return smallNumbers.Has(r.At(i)) && (home || r.At(i+2) == "now" && isPlural(r.At(i+1)))
 }
 
 // feltOf reports whether "it" at i is all that the sentence says before: "I'm single and happy with it".

@@ -36,6 +36,7 @@ var otherSubjects = []struct {
 	{"parcels go to 14 Mill Lane", (*clause).delivered},
 	{"it is Fedora on my laptop now", (*clause).switched},
 	{"the scale says 84 kg", (*clause).onScales},
+	{"the shop's called Loose Ends now", (*clause).isNow},
 	{"Nantes is home now", (*clause).settled},
 	{"Bruno died on Friday", (*clause).died},
 	{"Leo had his fourth birthday yesterday", (*clause).cameOfAge},

@@ -48,7 +48,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		case joins(ws, &cl, parts, said):
 			parts[len(parts)-1].end = p.end
 			continue
-		case p.topics == none, secrets.Found(said), s.passes(ws, &cl, &p, full, &form):
+		case p.topics == none, secrets.Found(said), countsOthers(ws, said), s.passes(ws, &cl, &p, full, &form):
 			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
@@ -75,6 +75,13 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// countsOthers reports whether said, behind a clause that is not the speaker's, counts what may be somebody else's: "my
+// sister kept hers, so it's eleven goats now".
+func countsOthers(ws, said english.Words) bool {
+	first := ws[0].Text
+	return said.StartWith("it", "is") && isCount(said.At(2)) && said[0].Start > ws[0].Start && first != "i" && first != "we"
 }
 
 // leadWords are the words of s before ws, its statements. "I told you" leads into a statement as well as into "wrong".

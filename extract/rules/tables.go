@@ -173,6 +173,7 @@ var (
 	streets          = tables.Words("streets")
 	projects         = tables.Words("projects")
 	over             = tables.Words("over")
+	ownThings        = tables.Words("own-things")
 	household        = tables.Words("household")
 	appointments     = tables.Words("appointments")
 	learnings        = tables.Phrases("learnings")

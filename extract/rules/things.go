@@ -26,6 +26,10 @@ func (c *clause) household() (topics, bool) {
 		end := i+2 == len(c.words) || c.at(i+2) == "now" || c.atHome(i+2)
 		return personal, isCount(c.at(i)) && english.OwnNouns.Has(c.at(i+1)) && end
 	}
+	if c.words.StartWith("it", "is") && c.at(4) == "now" { // "It's eleven goats now"
+		return personal, isCount(c.at(2)) && isPlural(c.at(3)) && !generic.Has(c.at(3)) && !c.task &&
+			!english.Periods.Has(strings.TrimSuffix(c.at(3), "s")) && !measures.Has(c.at(3))
+	}
 	if !c.words.StartWith("there", "are") && !c.words.StartWith("there", "is") || c.content(0) == 0 {
 		return none, false
 	}
@@ -330,7 +334,30 @@ func (c *clause) onScales() (topics, bool) {
 		verb := strings.TrimSuffix(c.at(i+1), "s")
 		says := verb == "say" || verb == "show" || verb == "read"
 		before := c.at(i-1) == "the" && c.at(i-2) == "on" && english.StartsWithDigit(c.at(0))
-		return personal, (before || says && c.numberWithin(i+2, 2) && i < 2) && c.words.Any(weightUnits)
+		after := c.at(i + 3)
+		lately := after == "" || after == "this" || after == "now" || after == "today"
+		told := c.words.Any(weightUnits) || says && lately && english.StartsWithDigit(c.at(i+2))
+		return personal, (before || says && c.numberWithin(i+2, 2) && i < 2) && told
+	}
+	return none, false
+}
+
+// isNow reads "The shop's called Loose Ends now", "The postcode is DH1 3RL since Monday": a thing that people have one
+// of, and its new name or number.
+func (c *clause) isNow() (topics, bool) {
+	if c.at(0) != "the" || c.task || !c.words.Has("now") && !c.words.Has("since") {
+		return none, false
+	}
+	for i := 2; i < min(len(c.words), 5); i++ {
+		if c.at(i) != "is" {
+			continue
+		}
+		own := c.words[:i].Any(ownThings)
+		for c.at(i+1) == "called" || c.at(i+1) == "now" {
+			i++
+		}
+		value := c.wordAt(i + 1)
+		return details, own && (value.Upper || english.StartsWithDigit(value.Text))
 	}
 	return none, false
 }

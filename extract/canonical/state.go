@@ -1,0 +1,246 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// No table has all the things that people tell the state of: a commute, a wifi password, an office, a bedtime. "My
+// commute is 15 minutes" and "my commute is now an hour" are about one of them, as the noun is the same, both tell it in
+// a value of one kind, and the later one says that it is so now.
+//
+// Values of two kinds may hold at once: "my car is a hybrid now" leaves "my car is a Golf". A feature, such as "red" or
+// "too small", is of no kind. People and pets are many things at once, so that what they are is no state.
+
+// stateAttribute begins the attribute of a thing whose state is told, which ends in the kind of its value.
+const stateAttribute = "state of "
+
+var (
+	unitKinds   = frameTables.Variants("unit-kinds")
+	becomes     = frameTables.Phrases("becomes")
+	stateCues   = frameTables.Phrases("state-cues")
+	noStateOf   = frameTables.Words("no-state-of")
+	clockWords  = frameTables.Words("clock-words")
+	comparative = frameTables.Words("comparative")
+)
+
+// maxStateNoun bounds the words of the thing: "wifi password for guests".
+const maxStateNoun = 6
+
+// noMore reads "no more wine for me", which ends whatever the speaker does with it. Of people and pets it tells that no
+// further ones come.
+func (c *claim) noMore(ws english.Words) (out []Claim) {
+	if !ws.StartWith("no", "more") {
+		return nil
+	}
+	for k := 3; k+1 < min(len(ws), maxObjectWords+3); k++ {
+		if ws[k].Text != "for" || ws[k+1].Text != "me" && ws[k+1].Text != "us" {
+			continue
+		}
+		one := singular(ws[k-1].Text)
+		if len(ws) > k+2 && !stopsClause(ws[k+1].Stop) || countable.Has(one) || manyOf.Has(one) || relation(one) != "" {
+			return nil // "no more wine for me tonight"
+		}
+		for _, name := range c.thingNames(ws[2:k], nil) {
+			for _, attribute := range []string{"habit of ", "has ", choiceAttribute} {
+				out = append(out, Claim{Attribute: attribute + name, Value: held, Ended: true})
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// states reads "my commute is now an hour". "The" is the speaker's where the clause tells of a change.
+func (c *claim) states(ws english.Words) []Claim {
+	ws = fromOwn(ws[openingTime(ws):])
+	if set := c.setState(ws); set != nil {
+		return set
+	}
+	changed, from := c.changed || stateCues.Found(ws), 1
+	switch w := ws.At(0); {
+	case len(ws) < 3, ws.Any(uncertain), ws.Any(negations), c.fact.Any(occasions):
+		return nil
+	case strings.HasSuffix(w, "'s") && ws[0].Upper, w == "rent" || w == "bedtime": // "rent is 845 now"
+		from = 0
+	case w != "my" && w != "our" && w != "the":
+		return nil
+	}
+	for k := from + 1; k < min(len(ws)-1, from+maxStateNoun); k++ {
+		n := becomes.Match(ws, k)
+		changes := n > 0
+		if !changes && isBe(ws[k].Text) {
+			n = 1
+		}
+		if n == 0 && !stopsClause(ws[k-1].Stop) {
+			continue
+		}
+		name, isNew := stateNoun(ws[from:k])
+		kind, value := c.stateValue(ws[min(k+n, len(ws)):])
+		changed = changed || changes || isNew
+		if name == "" || n == 0 || ws[0].Text == "the" && !changed {
+			return nil
+		}
+		product, model, found := strings.Cut(productOf(withoutCue(withoutArticle(ws[k+n:]))), ": ")
+		if found && changed && ws[0].Text == "my" { // "my phone is a Pixel now"
+			return []Claim{{Attribute: "kind of " + product, Value: model, Changed: true}}
+		}
+		if kind == "" {
+			return nil
+		}
+		return []Claim{{
+			Attribute: stateAttribute + name + " " + kind, Value: value, Several: true, Loose: true,
+			Changed: changed,
+		}}
+	}
+	return nil
+}
+
+// setState reads "I changed my handle to @hanna", "we moved our office to 75 High Street".
+func (c *claim) setState(ws english.Words) []Claim {
+	if w := ws.At(0); w != "i" && w != "we" && w != "they" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	at := 1
+	for at < len(ws) && (ws[at].Text == "have" || ws[at].Text == "had" || frontAdverbs.Has(ws[at].Text)) {
+		at++
+	}
+	if !resets(ws.At(at)) || !english.Past(ws.At(at)) && !bothTenses(ws.At(at)) || ws.At(at+1) != "my" && ws.At(at+1) != "our" {
+		return nil
+	}
+	for k := at + 3; k+1 < min(len(ws), at+2+maxStateNoun) && !stopsClause(ws[k-1].Stop); k++ {
+		if ws[k].Text != "to" && ws[k].Text != "into" {
+			continue
+		}
+		name, _ := stateNoun(ws[at+2 : k])
+		if kind, value := c.stateValue(ws[k+1:]); name != "" && kind != "" {
+			return []Claim{{
+				Attribute: stateAttribute + name + " " + kind, Value: value, Several: true, Loose: true, Changed: true,
+			}}
+		}
+		return nil
+	}
+	return nil
+}
+
+// fromOwn is ws from a thing of the speaker's on, if words that only lead to it stand in front: "with the baby my
+// bedtime is…".
+func fromOwn(ws english.Words) english.Words {
+	if w := ws.At(0); !english.Prepositions.Has(w) && w != "since" && w != "because" {
+		return ws
+	}
+	for i := 2; i < min(len(ws)-2, maxOpening); i++ {
+		if w := ws[i].Text; (w == "my" || w == "our") && !inAny(ws[i-1].Text, english.Prepositions, english.Auxiliaries) &&
+			!english.Past(ws[i-1].Text) && (isBe(ws.At(i+2)) || isBe(ws.At(i+3))) {
+			return ws[i:]
+		}
+	}
+	return ws
+}
+
+// stateNoun is the name of the thing whose state is told, in one order for "guest password" and "password for guests".
+// It reports whether the words say that it is new. People, pets, and what somebody had before have none.
+func stateNoun(ws english.Words) (name string, isNew bool) {
+	var words []string
+	for _, w := range ws {
+		one := singular(w.Text)
+		switch {
+		case w.Text == "new":
+			isNew = true
+		case inAny(w.Text, english.Prepositions, english.Articles, ownWords), w.Text == "usual":
+		case inAny(one, noStateOf, manyOf, persons), inAny(w.Text, english.Pronouns, english.Auxiliaries),
+			relation(one) != "", kin.Has(one), links.Has(w.Text), givenNames.Has(one):
+			return "", false
+		default:
+			words = append(words, one)
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, " "), isNew
+}
+
+// stateValue is the value that ws begins with, and its kind: "time" and "15 minute", "clock" and "7:30", "place at" and
+// "75 harbour street", "name" and "kia".
+func (c *claim) stateValue(ws english.Words) (kind, value string) {
+	link := ""
+	for len(ws) > 0 && (toValue.Has(ws[0].Text) || ws[0].Text == "in" || changeWords.Has(ws[0].Text)) {
+		if w := ws[0].Text; english.Prepositions.Has(w) && w != "about" && w != "around" {
+			link = w
+		}
+		ws = ws[1:]
+	}
+	if len(ws) == 0 {
+		return "", ""
+	}
+	end := 0
+	for end < min(len(ws), maxAddressWords) && (end == 0 || !stopsClause(ws[end-1].Stop)) {
+		end++
+	}
+	if ws = ws[:end]; ws.Any(clockWords) || strings.Contains(ws[0].Text, ":") ||
+		strings.HasSuffix(ws[0].Text, "am") || strings.HasSuffix(ws[0].Text, "pm") {
+		return "clock", withoutCue(ws).String()
+	}
+	first := ws
+	for len(first) > 1 && (english.Articles.Has(first[0].Text) || currencies.Has(first[0].Text)) {
+		first = first[1:]
+	}
+	amount := english.StartsWithDigit(first[0].Text) || first[0].Text == "half"
+	unit := unitKinds.Of(singular(first[0].Text))
+	if amount && unit == "" {
+		unit = unitKinds.Of(singular(first.At(1)))
+	}
+	address := amount && unit == "" && len(first) > 1 && c.capital(first[1]) && !isDate(first[0].Text)
+	switch {
+	case slices.ContainsFunc(first, func(w english.Word) bool { return comparative.Has(w.Text) }), amount && !address && first.Has("for"):
+		return "", "" // "10 minutes late", "3,000 euros for food"
+	case address:
+		return "place at", withoutCue(first).String() // "at 75 Harbour Street"
+	case amount && (link == "" || unit != "") && !isDate(first[0].Text):
+		return "amount " + unit, withoutCue(first[:min(2, len(first))]).String()
+	case unit == "time" && english.Articles.Has(ws[0].Text):
+		return "amount " + unit, first[0].Text // "an hour"
+	case link == "" && c.named(first[:1]) == "" && c.properThing(withoutCue(first)):
+		return "name", withoutCue(first).String()
+	case (link == "in" || link == "at") && c.properThing(withoutCue(first)):
+		return "place " + link, withoutCue(first).String()
+	case link == "" && len(first) == 1 && strings.ContainsFunc(first[0].Text, unicodeDigitOrDash):
+		return "name", first[0].Text // a password
+	}
+	return "", ""
+}
+
+// unicodeDigitOrDash reports whether r is what codes and passwords have.
+func unicodeDigitOrDash(r rune) bool { return r >= '0' && r <= '9' || r == '-' || r == '_' }
+
+// withoutCue is ws up to a word that tells since when it is so: "75 Harbour Street now".
+func withoutCue(ws english.Words) english.Words {
+	for i := range ws {
+		if w := ws[i].Text; i > 0 && (changeWords.Has(w) || stateCues.Match(ws, i) > 0 || w == "for" || w == "by" ||
+			w == "from" || w == "on" || isDate(w)) {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// household reads how many live in the speaker's home: "there are five of us in the flat", "we're four at home now".
+func (c *claim) household(ws english.Words) []Claim {
+	n, at := "", 0
+	switch {
+	case ws.At(0) == "there" && isBe(ws.At(1)) && isNumber(ws.At(2)) && ws[3:].StartWith("of", "us"):
+		n, at = ws[2].Text, 5
+	case ws.At(0) == "we" && isBe(ws.At(1)) && isNumber(ws.At(2)):
+		n, at = ws[2].Text, 3
+	default:
+		return nil
+	}
+	rest := withoutCue(ws[at:])
+	now := c.changed || len(rest) > 0 && changeWords.Has(rest[0].Text)
+	home := rest.Any(dwellings) || rest.Any(atHome) || len(rest) == 0 || changeWords.Has(rest[0].Text)
+	if !home || len(rest) > 4 {
+		return nil
+	}
+	return []Claim{{Attribute: "count of us", Value: n, Several: len(rest) == 0 && !now, Changed: now}}
+}
