@@ -132,7 +132,8 @@ func (c *claim) chosenBehind(ws english.Words, named bool) []Claim {
 // times a week", "only".
 func withoutRate(ws english.Words) english.Words {
 	often := recurring.Has(ws.At(0)) || ws.At(0) == "every" || isNumber(ws.At(0)) && singular(ws.At(1)) == "time"
-	if often || len(ws) == 1 && english.Adverbs.Has(ws[0].Text) || len(ws) > 1 && english.Adverbs.Has(ws[0].Text) && stopsClause(ws[0].Stop) {
+	closes := len(ws) > 0 && english.Adverbs.Has(ws[0].Text) && (len(ws) == 1 || stopsClause(ws[0].Stop))
+	if often || closes {
 		return nil
 	}
 	return ws
@@ -165,7 +166,8 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 		if n == 0 || k+n >= len(ws) {
 			continue
 		}
-		if ws[1:k].Any(givenNouns) || relation(ws[1].Text) != "" || persons.Has(singular(ws[k-1].Text)) {
+		whose := singular(ws[1].Text) // "my sisters editor" lacks its apostrophe
+		if ws[1:k].Any(givenNouns) || relation(whose) != "" || persons.Has(whose) || persons.Has(singular(ws[k-1].Text)) {
 			return nil
 		}
 		rest := ws[k+n:]
@@ -217,9 +219,9 @@ func (c *claim) choice(ws, around english.Words) []Claim {
 	return out
 }
 
-// Times are no circumstances but for a day of every week, as a choice lasts: "now" and "in April" tell when it changed. A reason is none either,
-// since who changed "mainly to save money" changed altogether. A word that is no noun, such as a verb, does no harm: it
-// makes the change narrower, so that it ends less.
+// Times are no circumstances, as a choice lasts: "now" and "in April" tell when it changed. A day of every week is one. A
+// reason is none, since who changed "mainly to save money" changed altogether. A word that is no noun, such as a verb,
+// does no harm: it makes the change narrower, so that it ends less.
 
 // circumstances are the nouns of the words around a choice, with a blank before each: " coffee morning". A reason is
 // none.
@@ -360,7 +362,8 @@ func (c *claim) leftFor(ws, before english.Words) []Claim {
 func (c *claim) insteadOf(ws english.Words, verb int) []Claim {
 	w := ws[verb].Text
 	now := ws.Has("now") || ws.Has("nowadays") || changeMarks.Found(ws)
-	lasting := verb > 1 && ws[verb-1].Text == "have" && (c.changed || c.fact.Has("since")) // "since May I have kept … instead of …"
+	// "Since May I have kept my notes in Obsidian instead of Notion" still holds.
+	lasting := verb > 1 && ws[verb-1].Text == "have" && (c.changed || c.fact.Has("since"))
 	if english.Past(w) && !(now && bothTenses(w)) && !lasting || endsInIng(w) {
 		return nil
 	}
