@@ -93,11 +93,8 @@ func (c *Claim) changesValue(o *Claim) bool {
 			return false // "after that hike I'm 80"
 		}
 	}
-	if c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o) {
+	if c.weighsAnother(o) {
 		return false
-	}
-	if c.Attribute == "one weight" && (c.Changed || o.Changed) && apart(c.Value, o.Value) {
-		return false // the scale of the kitchen
 	}
 	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
 		return false // "García" of "José García López"
@@ -108,6 +105,14 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
+}
+
+// weighsAnother reports whether c is a weight that the person of o hardly has: one of the kitchen's scale.
+func (c *Claim) weighsAnother(o *Claim) bool {
+	if c.Attribute == "one weight" {
+		return (c.Changed || o.Changed) && apart(c.Value, o.Value)
+	}
+	return c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o)
 }
 
 // apart reports whether two numbers are so far apart that nobody goes from one weight to the other.

@@ -62,6 +62,9 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if r := (&claim{text: text}).afterDenial(words); r.ok() {
 		claims, telling = append(claims, Claim{Attribute: r.attribute, Value: r.value}), 1
 	}
+	if name, side := mannerAllowed(words); telling == 0 && name != "" {
+		claims, telling = append(claims, Claim{Attribute: name, Value: side}), 1
+	}
 	if telling == 0 && len(list) > 0 && !isConditional(words) { // "write long, detailed answers"
 		rest, _ := withoutRequest(words)
 		if r := answerLength(rest); r.ok() {
@@ -240,7 +243,8 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 		return out
 	}
 	if name, side := mannerOf(c.words, true); name == "emojis" || name == formatManner {
-		return []Claim{{Attribute: name, Value: side, Several: true, Loose: true}} // "use emojis", if kept, is about all answers
+		// "Use emojis", if kept, is about all answers.
+		return []Claim{{Attribute: name, Value: side, Several: true, Loose: true}}
 	}
 	c.words = withoutAny(withoutTimeWithin(withoutNow(reduceOnce(c.words))))
 	if len(c.words) == 0 {

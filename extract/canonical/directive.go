@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -126,11 +127,22 @@ func answerLength(ws english.Words) reading {
 		if w.Text == "sentence" && (ws[i].Text == "single" || ws[i].Text == "one") && (verb != "keep" || each) {
 			return reading{"length of answers", "short"}
 		}
+		if atMost(ws, i) {
+			return reading{"length of answers", "short"}
+		}
 		if value != "" && (i == 0 || inAny(ws[i].Text, answerParts, answerNouns, english.Articles, amountsOfDetail)) {
 			return reading{"length of answers", value}
 		}
 	}
 	return reading{}
+}
+
+// atMost reports whether the word behind ws[i] is one of the words of a bound: "three sentences at most".
+func atMost(ws english.Words, i int) bool {
+	if i == 0 || !isNumber(ws[i].Text) || !answerUnits.Has(singular(ws.At(i+1))) {
+		return false
+	}
+	return slices.ContainsFunc(ws[i+1:], func(w english.Word) bool { return bound.Has(w.Text) })
 }
 
 // withoutRequest is ws without politeness ("could you please") and without what

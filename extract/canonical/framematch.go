@@ -242,7 +242,8 @@ func (c *claim) wordSlot(name string, ws, rest english.Words) string {
 		return w
 	case name == "shift" && shiftTimes.Has(w):
 		return w
-	case name == "shifts" && rest.At(0) != "on" && w != singular(w) && shiftTimes.Has(singular(w)) && !goesOn(ws, rest):
+	case name == "shifts" && rest.At(0) != "on" && w != singular(w) && shiftTimes.Has(singular(w)) &&
+		(!goesOn(ws, rest) || rest[0].Text == "to"):
 		return singular(w)
 	}
 	return ""
@@ -281,7 +282,12 @@ func productOf(ws english.Words) string {
 // goesOn reports whether the noun phrase ws goes on in rest.
 func goesOn(ws, rest english.Words) bool {
 	daily := english.Articles.Has(rest.At(0)) && english.Periods.Has(rest.At(1)) // "50 mg of sertraline a day"
-	return len(rest) > 0 && ws[len(ws)-1].Stop == 0 && !ends(rest[0]) && !daily
+	return len(rest) > 0 && ws[len(ws)-1].Stop == 0 && !ends(rest[0]) && !daily && !placed(rest)
+}
+
+// placed reports whether ws begins with where the thing before it is: "moored in Split" behind "a boat".
+func placed(ws english.Words) bool {
+	return strings.HasSuffix(ws.At(0), "ed") && english.Past(ws.At(0)) && english.Prepositions.Has(ws.At(1))
 }
 
 // one is a list of a value, empty for none.
@@ -406,6 +412,9 @@ func (c *claim) thingNames(ws, rest english.Words) (out []string) {
 		return nil
 	}
 	if ws = headOf(ws); len(ws) > maxObjectWords {
+		return nil
+	}
+	if len(ws) > 1 && placed(append(ws[len(ws)-1:len(ws):len(ws)], rest...)) {
 		return nil
 	}
 	var words []string

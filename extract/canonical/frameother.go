@@ -61,7 +61,8 @@ func (c *claim) inAnyClause(all, ws english.Words) []Claim {
 	if ws.At(0) == "if" {
 		return out
 	}
-	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws), c.states(ws), c.household(ws), c.noMore(ws))
+	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws), c.states(ws), c.household(ws),
+		c.noMore(ws), c.leaves(ws))
 }
 
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.

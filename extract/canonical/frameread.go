@@ -22,7 +22,8 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	changed := c.changed || all.Has("new")
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
 	out = append(append(out, c.presupposed(all)...), c.outAndIn(all)...)
-	out = append(out, c.newly(all)...)
+	out = append(append(out, c.newly(all)...), c.celebrated(all)...)
+	out = append(out, c.fellOut(all)...)
 	speaker, known, another := owner(""), false, false
 	list := segments(all)
 	for i, s := range list {

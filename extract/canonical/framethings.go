@@ -120,12 +120,8 @@ func (c *claim) appointed(ws english.Words) []Claim {
 		}
 		if number := numberOf(withoutCurrency(timed)); number != "" {
 			kind := unitKinds.Of(singular(withoutCurrency(timed).At(1))) // "17 degrees" is no area
-			if kind == "money" {
-				kind = ""
-			}
-			return []Claim{{
-				Attribute: strings.TrimRight("number of "+name+" "+kind, " "), Value: number, Several: true, Changed: changed,
-			}}
+			name = strings.TrimRight(name+" "+strings.TrimPrefix(kind, "money"), " ")
+			return []Claim{{Attribute: "number of " + name, Value: number, Several: true, Changed: changed}}
 		}
 		if value := c.valueOf("proper", skipToValue("proper", rest)); value != "" {
 			return []Claim{{Attribute: "name of " + name, Value: value, Several: true, Changed: changed}}
@@ -373,6 +369,10 @@ func countNow(all, ws english.Words) []Claim {
 		noun := singular(ws[i+2].Text)
 		if isNumber(n) && countable.Has(noun) {
 			told := Claim{Attribute: "count " + countName(noun), Value: n}
+			if i == 1 && ws.StartWith("it", "is") && ws.At(4) == "now" && !ofSomebody(all) {
+				told.Changed = true // "so it's eleven goats now"
+				return []Claim{told}
+			}
 			if out := countStands(told, all, ws, i); out != nil {
 				return out
 			}
@@ -398,9 +398,6 @@ func countStands(told Claim, all, ws english.Words, i int) []Claim {
 	}
 	if told.makesNow(all, ws[:i+1], rest) {
 		return []Claim{changed}
-	}
-	if i == 1 && ws.StartWith("it", "is") && rest.At(0) == "now" && !ofSomebody(all) {
-		return []Claim{changed} // "so it's eleven goats now"
 	}
 	if !countsOurs(ws, rest) {
 		return nil

@@ -23,6 +23,10 @@ var (
 	changeOpenings = tables.Phrases("change-openings")
 	gotten         = tables.Words("gotten")
 	meals          = tables.Words("meals")
+	people         = tables.Words("people")
+	seldom         = tables.Phrases("seldom")
+	knowing        = tables.Words("knowing")
+	saying         = tables.Words("saying")
 )
 
 // maxOpening bounds the words before a subject: "after all that trouble with the landlord".
@@ -35,7 +39,7 @@ const maxOpening = 8
 // A time that may come again ("on Mondays") stays, and so does all before a subject that is a clause of its own: "since
 // my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
-	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(ws))))
+	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(withoutSource(withSeldom(withoutPerson(ws)))))))
 	if rest := withoutMiddle(ws); len(rest) < len(ws) {
 		return rest, true
 	}
@@ -64,6 +68,76 @@ func prepared(ws english.Words) (rest english.Words, changed bool) {
 	return ws, false
 }
 
+// withoutPerson is ws with the name alone where it says that somebody is a person with this name: "my new teacher is
+// Elias" of "my new teacher is a young man named Elias".
+func withoutPerson(ws english.Words) english.Words {
+	for i := range ws {
+		if !english.Articles.Has(ws[i].Text) || !isBe(ws.At(i-1)) {
+			continue
+		}
+		for k := i + 1; k+2 < len(ws) && k < i+4; k++ {
+			if people.Has(ws[k].Text) && (ws[k+1].Text == "named" || ws[k+1].Text == "called") && ws[k+2].Upper {
+				return slices.Concat(ws[:i], ws[k+2:])
+			}
+		}
+	}
+	return ws
+}
+
+// withSeldom is ws with "do not … anymore" for "hardly ever … these days", and without "nearly" before how often
+// something is done.
+func withSeldom(ws english.Words) english.Words {
+	for i := 0; i+1 < len(ws); i++ {
+		w, next := ws[i].Text, ws[i+1].Text
+		if (w == "nearly" || w == "almost") && (next == "every" || next == "all") {
+			return slices.Concat(ws[:i], ws[i+1:])
+		}
+	}
+	n, last := 0, len(ws)
+	if len(ws) > 4 && (ws[0].Text == "i" || ws[0].Text == "we") {
+		n = seldom.Match(ws, 1)
+	}
+	if n == 0 {
+		return ws
+	}
+	for _, cue := range []string{"now", "nowadays", "anymore"} {
+		if ws[last-1].Text == cue {
+			last--
+		}
+	}
+	if last == len(ws) && len(ws) > 6 && ws[last-2].Text == "these" && ws[last-1].Text == "days" {
+		last -= 2
+	}
+	if last == len(ws) {
+		return ws
+	}
+	at, end := ws[1], ws[last]
+	deny := english.Words{{Text: "do", Start: at.Start, End: at.Start}, {Text: "not", Start: at.Start, End: at.Start}}
+	anymore := english.Words{{Text: "anymore", Start: end.Start, End: end.End}}
+	return slices.Concat(ws[:1], deny, ws[1+n:last], anymore)
+}
+
+// withoutSource is ws without who says it, where that is somebody who knows: "the lab says my blood type is…".
+func withoutSource(ws english.Words) english.Words {
+	w := ws.At(0)
+	if len(ws) < 5 || w != "the" && w != "my" && w != "our" || !knowing.Has(ws[1].Text) {
+		return ws
+	}
+	for i := 2; i < 5 && i+2 < len(ws); i++ {
+		from := i + 1
+		if !saying.Has(ws[i].Text) {
+			continue
+		}
+		for ws.At(from) == "me" || ws.At(from) == "us" || ws.At(from) == "that" {
+			from++
+		}
+		if own := ws.At(from); (own == "my" || own == "i") && from+2 < len(ws) {
+			return ws[from:]
+		}
+	}
+	return ws
+}
+
 // sinceMonth reports whether an opening tells that something holds since a time within the last year: "since January".
 // With a year it may have held when the older statement was made.
 func sinceMonth(ws english.Words) bool {
@@ -72,8 +146,8 @@ func sinceMonth(ws english.Words) bool {
 		!slices.ContainsFunc(ws, longAgo)
 }
 
-// sinceLately marks numbers that hold since a time within the last year as new ones: "I've been on 28 hours a week since
-// March".
+// sinceLately marks numbers that hold since a time within the last year as new ones: "I've been on 28 hours a week
+// since March".
 func sinceLately(claims []Claim, all english.Words) []Claim {
 	at := slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "since" })
 	if at < 1 || !sinceMonth(withoutYear(all[at:])) {

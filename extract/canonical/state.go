@@ -8,8 +8,8 @@ import (
 )
 
 // No table has all the things that people tell the state of: a commute, a wifi password, an office, a bedtime. "My
-// commute is 15 minutes" and "my commute is now an hour" are about one of them, as the noun is the same, both tell it in
-// a value of one kind, and the later one says that it is so now.
+// commute is 15 minutes" and "my commute is now an hour" are about one of them, as the noun is the same, both tell it
+// in a value of one kind, and the later one says that it is so now.
 //
 // Values of two kinds may hold at once: "my car is a hybrid now" leaves "my car is a Golf". A feature, such as "red" or
 // "too small", is of no kind. People and pets are many things at once, so that what they are is no state.
@@ -21,6 +21,8 @@ var (
 	unitKinds   = frameTables.Variants("unit-kinds")
 	becomes     = frameTables.Phrases("becomes")
 	stateCues   = frameTables.Phrases("state-cues")
+	groupNouns  = frameTables.Words("group-nouns")
+	naming      = frameTables.Words("naming")
 	noStateOf   = frameTables.Words("no-state-of")
 	clockWords  = frameTables.Words("clock-words")
 	comparative = frameTables.Words("comparative")
@@ -83,9 +85,9 @@ func (c *claim) states(ws english.Words) []Claim {
 		if name == "" || n == 0 || ws[0].Text == "the" && !changed {
 			return nil
 		}
-		product, model, found := strings.Cut(productOf(withoutCue(withoutArticle(ws[k+n:]))), ": ")
-		if found && changed && ws[0].Text == "my" { // "my phone is a Pixel now"
-			return []Claim{{Attribute: "kind of " + product, Value: model, Changed: true}}
+		if out := knownState(name, ws[k+n:], changed && ws[0].Text == "my"); out != nil {
+			out[0].Changed, out[0].Several = changed, !changed
+			return out
 		}
 		if kind == "" {
 			return nil
@@ -94,6 +96,20 @@ func (c *claim) states(ws english.Words) []Claim {
 			Attribute: stateAttribute + name + " " + kind, Value: value, Several: true, Loose: true,
 			Changed: changed,
 		}}
+	}
+	return nil
+}
+
+// knownState is the claim that other statements make too: of a dose ("my sertraline dose went up to 100 mg"), or of
+// what somebody uses ("my phone is a Pixel now").
+func knownState(name string, value english.Words, own bool) []Claim {
+	before, dosed := strings.CutSuffix(name, " dose")
+	what, first := strings.CutPrefix(before, "dose ")
+	if n := numberOf(skipToValue("number", value)); n != "" && (dosed || first) {
+		return []Claim{{Attribute: "dose of " + what, Value: n}}
+	}
+	if kind, model, ok := strings.Cut(productOf(withoutCue(withoutArticle(value))), ": "); ok && own {
+		return []Claim{{Attribute: "kind of " + kind, Value: model}}
 	}
 	return nil
 }
@@ -107,7 +123,11 @@ func (c *claim) setState(ws english.Words) []Claim {
 	for at < len(ws) && (ws[at].Text == "have" || ws[at].Text == "had" || frontAdverbs.Has(ws[at].Text)) {
 		at++
 	}
-	if !resets(ws.At(at)) || !english.Past(ws.At(at)) && !bothTenses(ws.At(at)) || ws.At(at+1) != "my" && ws.At(at+1) != "our" {
+	if naming.Has(ws.At(at)) && inAny(ws.At(at+1), english.Articles, possessives) {
+		return c.renamed(ws[at:])
+	}
+	verb, owner := ws.At(at), ws.At(at+1)
+	if !resets(verb) || !english.Past(verb) && !bothTenses(verb) || owner != "my" && owner != "our" {
 		return nil
 	}
 	for k := at + 3; k+1 < min(len(ws), at+2+maxStateNoun) && !stopsClause(ws[k-1].Stop); k++ {
@@ -125,6 +145,29 @@ func (c *claim) setState(ws english.Words) []Claim {
 	return nil
 }
 
+// renamed reads "renamed the bakery Golden Loaf", from its verb on.
+func (c *claim) renamed(ws english.Words) []Claim {
+	for k := 3; k < min(len(ws), maxStateNoun) && !stopsClause(ws[k-1].Stop); k++ {
+		if value := withoutCue(ws[k:min(len(ws), k+maxNameWords)]); ws[k].Upper && c.capital(value[0]) {
+			for n := range value {
+				if !value[n].Upper && n > 0 {
+					value = value[:n]
+					break
+				}
+			}
+			name, _ := stateNoun(ws[2:k])
+			if name == "" {
+				return nil
+			}
+			return []Claim{{
+				Attribute: stateAttribute + name + " name", Value: value.String(), Several: true, Loose: true,
+				Changed: c.changed || ws[0].Text == "renamed" || ws[0].Text == "rebranded",
+			}}
+		}
+	}
+	return nil
+}
+
 // fromOwn is ws from a thing of the speaker's on, if words that only lead to it stand in front: "with the baby my
 // bedtime is…".
 func fromOwn(ws english.Words) english.Words {
@@ -132,8 +175,9 @@ func fromOwn(ws english.Words) english.Words {
 		return ws
 	}
 	for i := 2; i < min(len(ws)-2, maxOpening); i++ {
-		if w := ws[i].Text; (w == "my" || w == "our") && !inAny(ws[i-1].Text, english.Prepositions, english.Auxiliaries) &&
-			!english.Past(ws[i-1].Text) && (isBe(ws.At(i+2)) || isBe(ws.At(i+3))) {
+		w, before := ws[i].Text, ws[i-1].Text
+		if (w == "my" || w == "our") && !inAny(before, english.Prepositions, english.Auxiliaries) &&
+			!english.Past(before) && (isBe(ws.At(i+2)) || isBe(ws.At(i+3))) {
 			return ws[i:]
 		}
 	}
@@ -161,8 +205,8 @@ func stateNoun(ws english.Words) (name string, isNew bool) {
 	return strings.Join(words, " "), isNew
 }
 
-// stateValue is the value that ws begins with, and its kind: "time" and "15 minute", "clock" and "7:30", "place at" and
-// "75 harbour street", "name" and "kia".
+// stateValue is the value that ws begins with, and its kind: "amount time" and "15 minutes", "clock" and "7:30", "place
+// at" and "75 harbour street", "name" and "kia".
 func (c *claim) stateValue(ws english.Words) (kind, value string) {
 	link := ""
 	for len(ws) > 0 && (toValue.Has(ws[0].Text) || ws[0].Text == "in" || changeWords.Has(ws[0].Text)) {
@@ -178,41 +222,61 @@ func (c *claim) stateValue(ws english.Words) (kind, value string) {
 	for end < min(len(ws), maxAddressWords) && (end == 0 || !stopsClause(ws[end-1].Stop)) {
 		end++
 	}
-	if ws = ws[:end]; ws.Any(clockWords) || strings.Contains(ws[0].Text, ":") ||
-		strings.HasSuffix(ws[0].Text, "am") || strings.HasSuffix(ws[0].Text, "pm") {
+	ws = ws[:end]
+	w := ws[0].Text
+	if ws.Any(clockWords) || strings.Contains(w, ":") || strings.HasSuffix(w, "am") || strings.HasSuffix(w, "pm") {
 		return "clock", withoutCue(ws).String()
 	}
-	first := ws
-	for len(first) > 1 && (english.Articles.Has(first[0].Text) || currencies.Has(first[0].Text)) {
-		first = first[1:]
+	thing := ws
+	for len(thing) > 1 && (english.Articles.Has(thing[0].Text) || currencies.Has(thing[0].Text)) {
+		thing = thing[1:]
 	}
-	amount := english.StartsWithDigit(first[0].Text) || first[0].Text == "half"
-	unit := unitKinds.Of(singular(first[0].Text))
-	if amount && unit == "" {
-		unit = unitKinds.Of(singular(first.At(1)))
+	if thing.Any(comparative) {
+		return "", "" // "10 minutes late"
 	}
-	address := amount && unit == "" && len(first) > 1 && c.capital(first[1]) && !isDate(first[0].Text)
+	if english.StartsWithDigit(thing[0].Text) || unitKinds.Of(singular(thing[0].Text)) == "time" {
+		return c.amountOf(thing, link, english.Articles.Has(w))
+	}
+	return c.nameOrPlace(thing, link)
+}
+
+// amountOf is a number with its unit, or an address, behind a link such as "at". A unit alone needs its article: "an
+// hour".
+func (c *claim) amountOf(ws english.Words, link string, article bool) (kind, value string) {
+	unit := unitKinds.Of(singular(ws[0].Text))
+	number := english.StartsWithDigit(ws[0].Text)
+	if number && unit == "" {
+		unit = unitKinds.Of(singular(ws.At(1)))
+	}
 	switch {
-	case slices.ContainsFunc(first, func(w english.Word) bool { return comparative.Has(w.Text) }), amount && !address && first.Has("for"):
-		return "", "" // "10 minutes late", "3,000 euros for food"
-	case address:
-		return "place at", withoutCue(first).String() // "at 75 Harbour Street"
-	case amount && (link == "" || unit != "") && !isDate(first[0].Text):
-		return "amount " + unit, withoutCue(first[:min(2, len(first))]).String()
-	case unit == "time" && english.Articles.Has(ws[0].Text):
-		return "amount " + unit, first[0].Text // "an hour"
-	case link == "" && c.named(first[:1]) == "" && c.properThing(withoutCue(first)):
-		return "name", withoutCue(first).String()
-	case (link == "in" || link == "at") && c.properThing(withoutCue(first)):
-		return "place " + link, withoutCue(first).String()
-	case link == "" && len(first) == 1 && strings.ContainsFunc(first[0].Text, unicodeDigitOrDash):
-		return "name", first[0].Text // a password
+	case number && unit == "" && len(ws) > 1 && c.capital(ws[1]) && !isDate(ws[0].Text):
+		return "place at", withoutCue(ws).String() // "75 Harbour Street"
+	case ws.Has("for"):
+		return "", "" // "3,000 euros for food"
+	case number && (link == "" || unit != "") && !isDate(ws[0].Text):
+		return "amount " + unit, withoutCue(ws[:min(2, len(ws))]).String()
+	case !number && article:
+		return "amount " + unit, ws[0].Text
 	}
 	return "", ""
 }
 
-// unicodeDigitOrDash reports whether r is what codes and passwords have.
-func unicodeDigitOrDash(r rune) bool { return r >= '0' && r <= '9' || r == '-' || r == '_' }
+// nameOrPlace is a name, a code such as a password, or the place with a name behind "in" or "at".
+func (c *claim) nameOrPlace(ws english.Words, link string) (kind, value string) {
+	named := c.properThing(withoutCue(ws))
+	switch {
+	case link == "" && named && c.named(ws[:1]) == "":
+		return "name", withoutCue(ws).String()
+	case named && (link == "in" || link == "at"):
+		return "place " + link, withoutCue(ws).String()
+	case link == "" && len(ws) == 1 && strings.ContainsFunc(ws[0].Text, inCode):
+		return "name", ws[0].Text
+	}
+	return "", ""
+}
+
+// inCode reports whether r is what codes and passwords have.
+func inCode(r rune) bool { return r >= '0' && r <= '9' || r == '-' || r == '_' }
 
 // withoutCue is ws up to a word that tells since when it is so: "75 Harbour Street now".
 func withoutCue(ws english.Words) english.Words {
@@ -227,20 +291,27 @@ func withoutCue(ws english.Words) english.Words {
 
 // household reads how many live in the speaker's home: "there are five of us in the flat", "we're four at home now".
 func (c *claim) household(ws english.Words) []Claim {
-	n, at := "", 0
+	at := 0
 	switch {
-	case ws.At(0) == "there" && isBe(ws.At(1)) && isNumber(ws.At(2)) && ws[3:].StartWith("of", "us"):
-		n, at = ws[2].Text, 5
-	case ws.At(0) == "we" && isBe(ws.At(1)) && isNumber(ws.At(2)):
-		n, at = ws[2].Text, 3
+	case !isBe(ws.At(1)) || !isNumber(ws.At(2)):
+		return nil
+	case ws[0].Text == "there" && ws[3:].StartWith("of", "us"):
+		at = 5
+	case ws[0].Text == "there" && ws.At(3) == "people":
+		at = 4
+	case ws[0].Text == "we":
+		at = 3
 	default:
 		return nil
 	}
 	rest := withoutCue(ws[at:])
 	now := c.changed || len(rest) > 0 && changeWords.Has(rest[0].Text)
-	home := rest.Any(dwellings) || rest.Any(atHome) || len(rest) == 0 || changeWords.Has(rest[0].Text)
-	if !home || len(rest) > 4 {
+	of := "home"
+	switch home := rest.Any(dwellings) || rest.Any(atHome) || len(rest) == 0 || changeWords.Has(rest[0].Text); {
+	case len(rest) > 2 && (rest[0].Text == "in" || rest[0].Text == "on") && groupNouns.Has(rest[2].Text):
+		of = rest[2].Text // "six people in my team at work"
+	case !home || len(rest) > 4 || ws.At(3) == "people":
 		return nil
 	}
-	return []Claim{{Attribute: "count of us", Value: n, Several: len(rest) == 0 && !now, Changed: now}}
+	return []Claim{{Attribute: "members " + of, Value: ws[2].Text, Several: len(rest) == 0 && !now, Changed: now}}
 }

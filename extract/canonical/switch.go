@@ -84,15 +84,13 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 	for verb+1 < len(ws) && (english.Adverbs.Has(ws[verb].Text) || frontAdverbs.Has(ws[verb].Text)) {
 		verb++
 	}
-	w := ws[verb].Text
-	if verb+1 < len(ws) && (w == "am" || w == "are") && (ws[verb+1].Text == "with" || ws[verb+1].Text == "on") {
-		return c.chosenBehind(ws[verb+1:], true) // "we're with Vodafone"
+	w, next := ws[verb].Text, ws.At(verb+1)
+	if isBe(w) && (next == "with" || next == "on") || w == "have" && !english.Past(next) {
+		return c.chosenBehind(ws[min(verb+1, len(ws)):], true) // "we're with Vodafone", "an account with ING"
 	}
-	if w == "have" && !english.Past(ws.At(verb+1)) {
-		return c.chosenBehind(ws[min(verb+1, len(ws)):], true) // "an account with ING"
-	}
-	if english.Past(w) && !bothTenses(w) || verb+1 >= len(ws) || inAny(w, unchosen, english.Auxiliaries) && w != "do" ||
-		english.StopWords.Has(w) && w != "get" && w != "take" && w != "do" || endsInIng(w) || w == "have" {
+	light := w == "get" || w == "take" || w == "do"
+	known := inAny(w, unchosen, english.Auxiliaries, english.StopWords) || w == "have"
+	if english.Past(w) && !bothTenses(w) || verb+1 >= len(ws) || known && !light || endsInIng(w) {
 		return nil
 	}
 	rest := ws[verb+1:]
@@ -103,7 +101,8 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 		doing := n == 1 && endsInIng(rest[0].Text) // "quit smoking"
 		if !doing && rest[0].Text != "the" && !possessives.Has(rest[0].Text) &&
 			c.namesChoice(rest[:n], withoutRate(rest[n:])) {
-			return c.choice(rest[:n], withoutRate(ws[verb+1+n:]))
+			// "I take notes in Evernote" has two of them.
+			return append(c.choice(rest[:n], withoutRate(ws[verb+1+n:])), c.chosenBehind(rest[n:], true)...)
 		}
 	}
 	return c.chosenBehind(rest, false)
@@ -118,8 +117,8 @@ func (c *claim) chosenBehind(ws english.Words, named bool) []Claim {
 		}
 		for n := min(len(ws)-i-1, maxSlotWords); n > 0; n-- {
 			v, rest := ws[i+1:i+1+n], ws[i+1+n:]
-			any := !named && (ws[i].Text == "with" || i == 0 && !timeWord(v[0].Text))
-			if (c.capital(v[0]) || any) && !inAny(v[0].Text, possessives, english.Articles) &&
+			plain := !named && (ws[i].Text == "with" || i == 0 && !timeWord(v[0].Text))
+			if (c.capital(v[0]) || plain) && !inAny(v[0].Text, possessives, english.Articles) &&
 				c.namesChoice(v, withoutRate(rest)) {
 				return c.choice(v, append(ws[:i:i], withoutRate(rest)...))
 			}
@@ -166,13 +165,14 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 		if n == 0 || k+n >= len(ws) {
 			continue
 		}
-		whose := singular(ws[1].Text) // "my sisters editor" lacks its apostrophe
-		if ws[1:k].Any(givenNouns) || relation(whose) != "" || persons.Has(whose) || persons.Has(singular(ws[k-1].Text)) {
+		person := func(w string) bool { return relation(singular(w)) != "" || persons.Has(singular(w)) }
+		if ws[1:k].Any(givenNouns) || person(ws[1].Text) || person(ws[k-1].Text) { // "my sisters editor"
 			return nil
 		}
 		rest := ws[k+n:]
 		for m := min(len(rest), maxSlotWords); m > 0; m-- {
-			plain := !english.Articles.Has(rest[0].Text) && !endsInIng(rest[0].Text) && !strings.ContainsAny(rest[0].Text, "@/")
+			first := rest[0].Text
+			plain := !english.Articles.Has(first) && !endsInIng(first) && !strings.ContainsAny(first, "@/")
 			if plain && c.namesChoice(rest[:m], rest[m:]) {
 				return c.choice(rest[:m], append(ws[1:k:k], rest[m:]...))
 			}
@@ -219,9 +219,9 @@ func (c *claim) choice(ws, around english.Words) []Claim {
 	return out
 }
 
-// Times are no circumstances, as a choice lasts: "now" and "in April" tell when it changed. A day of every week is one. A
-// reason is none, since who changed "mainly to save money" changed altogether. A word that is no noun, such as a verb,
-// does no harm: it makes the change narrower, so that it ends less.
+// Times are no circumstances, as a choice lasts: "now" and "in April" tell when it changed. A day of every week is one.
+// A reason is none, since who changed "mainly to save money" changed altogether. A word that is no noun, such as a
+// verb, does no harm: it makes the change narrower, so that it ends less.
 
 // circumstances are the nouns of the words around a choice, with a blank before each: " coffee morning". A reason is
 // none.
@@ -270,18 +270,8 @@ func (c *claim) left(ws english.Words) []Claim {
 	if slices.ContainsFunc(ws[:opening], func(w english.Word) bool { return english.StartsWithDigit(w.Text) }) {
 		return nil // "in 2015 I switched"
 	}
-	ws = ws[opening:]
-	if len(ws) < 4 || ws.Any(uncertain) || ws.Any(othersOwn) || ws.Any(negations) ||
-		ws.Any(swapBounds) || forMonth(ws) {
+	if ws = ws[opening:]; len(ws) < 4 || ws.Any(othersOwn) || c.leavesForAWhile(ws) {
 		return nil
-	}
-	if c.fact.Any(occasions) { // "when I'm in Berlin"
-		return nil
-	}
-	for i := range ws { // "for a week", "this month"
-		if ws[i].Text == "for" && i+1 < len(ws) && namesSpan(ws[i+1:]) || ws[i].Text == "this" {
-			return nil
-		}
 	}
 	if ws[0].Text == "our" && len(ws) > 4 && groups.Has(ws[1].Text) {
 		ws = ws[1:] // "our team switched from Java to Kotlin"
@@ -312,8 +302,29 @@ func (c *claim) left(ws english.Words) []Claim {
 	return c.insteadOf(ws, verb)
 }
 
-// leftFrom reads "film to a Fuji X-T5" behind "switched from", with the words before it. Whatever takes the place of what
-// was left, it is some thing.
+// leavesForAWhile reports whether a change passes, is bound to some times, or is none at all.
+func (c *claim) leavesForAWhile(ws english.Words) bool {
+	for i := range ws { // "for a week", "this month"
+		if ws[i].Text == "for" && i+1 < len(ws) && namesSpan(ws[i+1:]) || ws[i].Text == "this" {
+			return true
+		}
+	}
+	return ws.Any(uncertain) || ws.Any(negations) || withoutPastHoliday(ws).Any(swapBounds) || forMonth(ws) ||
+		c.fact.Any(occasions) // "when I'm in Berlin"
+}
+
+// withoutPastHoliday is ws up to "over the holidays", which tells when something changed.
+func withoutPastHoliday(ws english.Words) english.Words {
+	for i := range ws {
+		if w := ws[i].Text; (w == "over" || w == "during") && ws.At(i+1) == "the" {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// leftFrom reads "film to a Fuji X-T5" behind "switched from", with the words before it. Whatever takes the place of
+// what was left, it is some thing.
 func (c *claim) leftFrom(ws, before english.Words) []Claim {
 	for k := 1; k < min(len(ws)-1, maxSlotWords); k++ {
 		if ws[k].Text != "to" && ws[k].Text != "into" {
@@ -329,7 +340,7 @@ func (c *claim) leftFrom(ws, before english.Words) []Claim {
 		rest := english.Words(nil)
 		for n := range to {
 			if n > 0 && english.Prepositions.Has(to[n].Text) {
-				rest = to[n:]
+				rest = withoutPastHoliday(to[n:])
 				break
 			}
 		}

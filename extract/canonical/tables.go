@@ -90,6 +90,8 @@ var (
 	quantities         = tables.Words("quantities")
 	servings           = tables.Words("servings")
 	changeWords        = tables.Words("change-words")
+	answerUnits        = tables.Words("answer-units")
+	bound              = tables.Words("at-most")
 	changeMarks        = tables.Phrases("change-marks")
 	habitVerbs         = tables.Words("habit-verbs")
 	intransitive       = tables.Words("intransitive")

@@ -369,7 +369,8 @@ const maxGrowth = 10
 
 // switches reports whether t tells of a change within a kind of things: "moved to the sales team".
 func (t *theme) switches(o *theme, n, m *themeNoun) bool {
-	to := t.moved && (n.behind || t.verb == "joined") // "switched our home insurance" names what was there before
+	// "Switched our home insurance" names what was there before, and "moved out of" what was left.
+	to := t.moved && (n.behind || t.verb == "joined") && !slices.Contains(t.raw, "out")
 	return to && len(m.mods) > 0 && !o.listed && !o.negated && o.taste == 0 && !n.one && !m.subject &&
 		!slices.ContainsFunc(n.mods, func(w string) bool { return slices.Contains(m.mods, w) })
 }

@@ -64,6 +64,10 @@ func (t *theme) addNouns(ws english.Words, verb, from int) (target int) {
 			end(i)
 			continue
 		}
+		if len(run) > 0 && w.Stop == 0 && placed(ws[i:]) {
+			end(i) // "a boat moored in Split"
+			continue
+		}
 		if len(run) == 0 {
 			start = i
 		}

@@ -195,7 +195,8 @@ func (p *position) nearNoun(i int, nouns english.Set) bool {
 	return false
 }
 
-// isOnNow reports whether what the speaker is on now has a name or is a pay: "on an iPhone 15 as of today", "on 43k now".
+// isOnNow reports whether what the speaker is on now has a name or is a pay: "on an iPhone 15 as of today", "on 43k
+// now".
 func (p *position) isOnNow() bool {
 	lately := p.words.Has("now") || p.words.Has("since") || p.words.Has("these") || p.words[p.i:].Has("as")
 	if p.word != "on" || p.past || p.task || !lately {

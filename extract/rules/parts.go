@@ -81,7 +81,8 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 // sister kept hers, so it's eleven goats now".
 func countsOthers(ws, said english.Words) bool {
 	first := ws[0].Text
-	return said.StartWith("it", "is") && isCount(said.At(2)) && said[0].Start > ws[0].Start && first != "i" && first != "we"
+	behind := said[0].Start > ws[0].Start && first != "i" && first != "we"
+	return behind && said.StartWith("it", "is") && isCount(said.At(2))
 }
 
 // leadWords are the words of s before ws, its statements. "I told you" leads into a statement as well as into "wrong".

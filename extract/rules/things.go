@@ -15,9 +15,6 @@ import (
 // household reads "There are four of us", "There is a doctor in my family", "There are three cats here now". What is
 // counted must be in the speaker's home, or be persons or pets: "There are three cafes here" is a street.
 func (c *clause) household() (topics, bool) {
-	if c.words.StartWith("it", "is", "just") || c.words.StartWith("it", "is", "only") {
-		return personal, isCount(c.at(3)) && !generic.Has(c.at(4)) && c.atHome(5)
-	}
 	if c.words.StartWith("that", "makes") { // "That makes it three dogs in the house"
 		i := 2
 		if c.at(i) == "it" {
@@ -26,9 +23,8 @@ func (c *clause) household() (topics, bool) {
 		end := i+2 == len(c.words) || c.at(i+2) == "now" || c.atHome(i+2)
 		return personal, isCount(c.at(i)) && english.OwnNouns.Has(c.at(i+1)) && end
 	}
-	if c.words.StartWith("it", "is") && c.at(4) == "now" { // "It's eleven goats now"
-		return personal, isCount(c.at(2)) && isPlural(c.at(3)) && !generic.Has(c.at(3)) && !c.task &&
-			!english.Periods.Has(strings.TrimSuffix(c.at(3), "s")) && !measures.Has(c.at(3))
+	if c.words.StartWith("it", "is") && (c.at(2) == "just" || c.at(2) == "only" || c.at(4) == "now") {
+		return personal, c.countsNow()
 	}
 	if !c.words.StartWith("there", "are") && !c.words.StartWith("there", "is") || c.content(0) == 0 {
 		return none, false
@@ -50,6 +46,17 @@ func (c *clause) household() (topics, bool) {
 		last = c.at(len(c.words) - 2)
 	}
 	return personal, isCount(first) && (c.atHome(3) || counted && (last == "here" || last == "left") || c.onOwnLand(3))
+}
+
+// countsNow reports whether the clause tells how many of something the speaker has now: "It's eleven goats now", "It's
+// just one car at home". Hours and degrees are none.
+func (c *clause) countsNow() bool {
+	if c.at(4) != "now" {
+		return isCount(c.at(3)) && !generic.Has(c.at(4)) && c.atHome(5)
+	}
+	things := c.at(3)
+	return isCount(c.at(2)) && isPlural(things) && !generic.Has(things) && !c.task && !measures.Has(things) &&
+		!english.Periods.Has(strings.TrimSuffix(things, "s"))
 }
 
 // onOwnLand reports whether words from i on name a place of the speaker's, in a clause without a date: "in my field".

@@ -1,0 +1,144 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Readers of statements that tell of a change by what they leave or reach: an account that is closed, the place of
+// somebody with whom the speaker lived, a birthday with its number.
+
+var (
+	accountNouns = frameTables.Words("account-nouns")
+	closing      = frameTables.Words("closing")
+	lodgings     = frameTables.Words("lodgings")
+	fallingOut   = frameTables.Phrases("falling-out")
+	celebrating  = frameTables.Words("celebrating")
+)
+
+// lodgingAttribute is of the people in whose place the speaker lives.
+const lodgingAttribute = "lodging"
+
+// leaves reads a clause of the speaker's, whichever of the readers knows it.
+func (c *claim) leaves(ws english.Words) []Claim {
+	ws = ws[openingTime(ws):]
+	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) || len(ws) < 4 {
+		return nil
+	}
+	if out := c.closedAccount(ws); out != nil {
+		return out
+	}
+	return c.lodges(ws)
+}
+
+// fellOut reads "Lucía and I fell out", which ends a best friendship with her.
+func (c *claim) fellOut(ws english.Words) []Claim {
+	if len(ws) < 5 || !ws[0].Upper || !ws[1:].StartWith("and", "i") {
+		return nil
+	}
+	rest := ws[3:]
+	if fallingOut.Match(rest, 0) == 0 {
+		return nil
+	}
+	return []Claim{{Attribute: "one best friend", Value: ws[0].Text, Ended: true}}
+}
+
+// closedAccount reads "I've closed my Santander account": whatever the speaker had chosen by that name has ended.
+func (c *claim) closedAccount(ws english.Words) []Claim {
+	at := slices.IndexFunc(ws, func(w english.Word) bool { return closing.Has(w.Text) })
+	if at < 1 || at > 3 || !inAny(ws.At(at+1), english.Articles, possessives) {
+		return nil
+	}
+	for k := at + 3; k < min(len(ws), at+6); k++ {
+		if !accountNouns.Has(ws[k].Text) {
+			continue
+		}
+		gone := ws[at+2 : k]
+		if last := gone[len(gone)-1]; !c.capital(last) || goesOn(ws[:k+1], ws[k+1:]) {
+			return nil // "closed my savings account"
+		}
+		out := c.choiceGone(gone, nil, ws[k+1:])
+		for _, kind := range []string{"bank thing", "kind of bank"} {
+			out = append(out, Claim{Attribute: kind, Value: gone.String(), Ended: true})
+		}
+		return out
+	}
+	return nil
+}
+
+// lodges reads "I'm renting a room in my aunt's house" and "I moved out of my aunt's place". Who has a place of their
+// own lives in nobody else's.
+func (c *claim) lodges(ws english.Words) []Claim {
+	for i := 1; i+1 < len(ws); i++ {
+		whose, possessive := strings.CutSuffix(ws[i+1].Text, "'s")
+		rel := relation(whose)
+		if one := singular(whose); rel == "" && (relation(one) != "" || persons.Has(one)) {
+			rel = one // "my parents' house", "my aunt's flat"
+		}
+		owned := possessive || strings.HasSuffix(whose, "s")
+		if ws[i].Text != "my" || rel == "" || !owned || !lodgings.Has(ws.At(i+2)) {
+			continue
+		}
+		out := Claim{Attribute: lodgingAttribute, Value: rel, Several: true}
+		switch before := ws[1:i]; {
+		case before.Has("moved") && (before.Has("out") || before.Has("from")), before.Has("left") && i < 4:
+			out.Ended, out.Several = true, false
+		case before.Has("in") || before.Has("at"):
+			if !before.Any(dwelling) {
+				return nil
+			}
+		default:
+			return nil
+		}
+		return []Claim{out}
+	}
+	for i := 1; i+2 < len(ws) && ws.Any(dwelling); i++ { // "I'm living with my parents"
+		rel := singular(ws[i+2].Text)
+		if ws[i:].StartWith("with", "my") && relation(rel)+relation(ws[i+2].Text) != "" {
+			return []Claim{{Attribute: lodgingAttribute, Value: rel, Several: true}}
+		}
+	}
+	for i := 1; i+2 < len(ws); i++ { // "I have my own flat now"
+		if ws[i].Text == "my" && ws[i+1].Text == "own" && lodgings.Has(ws[i+2].Text) && i < 4 {
+			return []Claim{{Attribute: lodgingAttribute, Ended: true}}
+		}
+	}
+	return nil
+}
+
+// dwelling are the verbs of living somewhere.
+var dwelling = frameTables.Words("dwelling-verbs")
+
+// celebrated reads "we celebrated grandpa's 90th yesterday": somebody's age from then on.
+func (c *claim) celebrated(all english.Words) []Claim {
+	if !all.Any(celebrating) || all.Any(negations) || all.Any(uncertain) {
+		return nil
+	}
+	for i := 1; i+1 < len(all); i++ {
+		whose, possessive := strings.CutSuffix(all[i].Text, "'s")
+		if possessive = possessive || isBe(all[i].Text) && i > 1; isBe(whose) { // "grandpa's" is read as "grandpa is"
+			whose = all[i-1].Text
+		}
+		n := strings.TrimRight(all[i+1].Text, "stndrh")
+		next := all.At(i + 2)
+		birthday := next == "birthday" || next == "" || inAny(next, english.WeakDateWords, english.DateWords) ||
+			next == "last" || next == "on" || next == "at" || next == "with" || all[i+1].Stop != 0
+		if !possessive || n == all[i+1].Text || !isNumber(n) || !birthday {
+			continue
+		}
+		o := relation(whose)
+		if o == "" && kin.Has(whose) {
+			o = relationOf(whose)
+		}
+		if o == "" && c.capital(all[i]) && !english.StopWords.Has(whose) {
+			o = whose
+		}
+		if o == "" {
+			return nil
+		}
+		return []Claim{{Attribute: owner(o).attribute(ageAttribute), Value: n, Several: true, Changed: true}}
+	}
+	return nil
+}
