@@ -93,7 +93,7 @@ func (c *Claim) changesValue(o *Claim) bool {
 			return false // "after that hike I'm 80"
 		}
 	}
-	if c.weighsAnother(o) {
+	if c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o) {
 		return false
 	}
 	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
@@ -105,21 +105,6 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
-}
-
-// weighsAnother reports whether c is a weight that the person of o hardly has: one of the kitchen's scale.
-func (c *Claim) weighsAnother(o *Claim) bool {
-	if c.Attribute == "one weight" {
-		return (c.Changed || o.Changed) && apart(c.Value, o.Value)
-	}
-	return c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o)
-}
-
-// apart reports whether two numbers are so far apart that nobody goes from one weight to the other.
-func apart(a, b string) bool {
-	x, err := strconv.ParseFloat(a, 64)
-	y, other := strconv.ParseFloat(b, 64)
-	return err == nil && other == nil && max(x, y) > 2*min(x, y)
 }
 
 // felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary". So does an

@@ -217,7 +217,7 @@ func onScale(all english.Words) []Claim {
 			return nil
 		}
 		if n := numberOf(rest); n != "" && onlyTimeOrRemark(rest[1:]) { // "says 86 this morning"
-			return []Claim{{Attribute: "one weight", Value: n, Changed: true}}
+			return []Claim{{Attribute: scaledWeight, Value: n, Several: true, Changed: true}}
 		}
 		if len(rest) < 2 || !weightUnits.Has(rest[1].Text) {
 			return nil
