@@ -33,6 +33,8 @@ func (c *claim) leaves(ws english.Words) []Claim {
 	return c.lodges(ws)
 }
 
+// Friends are many, so that a quarrel with one of them ends nothing but a best friendship, and that only by the name.
+
 // fellOut reads "Lucía and I fell out", which ends a best friendship with her.
 func (c *claim) fellOut(ws english.Words) []Claim {
 	if len(ws) < 5 || !ws[0].Upper || !ws[1:].StartWith("and", "i") {
@@ -44,6 +46,9 @@ func (c *claim) fellOut(ws english.Words) []Claim {
 	}
 	return []Claim{{Attribute: "one best friend", Value: ws[0].Text, Ended: true}}
 }
+
+// A thing that is closed must have a name, and be closed altogether: "closed my savings account" leaves the bank, and
+// so does "closed the account of the choir".
 
 // closedAccount reads "I've closed my Santander account": whatever the speaker had chosen by that name has ended.
 func (c *claim) closedAccount(ws english.Words) []Claim {
@@ -67,6 +72,9 @@ func (c *claim) closedAccount(ws english.Words) []Claim {
 	}
 	return nil
 }
+
+// To live with somebody is no home of its own: who lives "with my parents in Porto" lives in Porto, too, and gives up
+// only the first of both when they move out.
 
 // lodges reads "I'm renting a room in my aunt's house" and "I moved out of my aunt's place". Who has a place of their
 // own lives in nobody else's.
@@ -110,6 +118,9 @@ func (c *claim) lodges(ws english.Words) []Claim {
 
 // dwelling are the verbs of living somewhere.
 var dwelling = frameTables.Words("dwelling-verbs")
+
+// A birthday tells the age of somebody else more often than the verb "to turn" does. The number must stand behind its
+// owner, so that "the 90th anniversary of grandpa's firm" is none.
 
 // celebrated reads "we celebrated grandpa's 90th yesterday": somebody's age from then on.
 func (c *claim) celebrated(all english.Words) []Claim {

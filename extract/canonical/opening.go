@@ -84,6 +84,8 @@ func withoutPerson(ws english.Words) english.Words {
 	return ws
 }
 
+// "Hardly ever" alone may be said of what was always so. With "these days" it tells that it was otherwise before.
+
 // withSeldom is ws with "do not … anymore" for "hardly ever … these days", and without "nearly" before how often
 // something is done.
 func withSeldom(ws english.Words) english.Words {
@@ -116,6 +118,9 @@ func withSeldom(ws english.Words) english.Words {
 	anymore := english.Words{{Text: "anymore", Start: end.Start, End: end.End}}
 	return slices.Concat(ws[:1], deny, ws[1+n:last], anymore)
 }
+
+// Who measures or decides something of the speaker's is believed, and who only thinks so is not: "my sister says I'm
+// allergic to cats" stays what the sister says.
 
 // withoutSource is ws without who says it, where that is somebody who knows: "the lab says my blood type is…".
 func withoutSource(ws english.Words) english.Words {

@@ -14,6 +14,18 @@ import (
 // Values of two kinds may hold at once: "my car is a hybrid now" leaves "my car is a Golf". A feature, such as "red" or
 // "too small", is of no kind. People and pets are many things at once, so that what they are is no state.
 
+// How a clause is read:
+//
+//   - The thing stands behind "my" or "our", or has an owner with a name: "Tom's commute is…". "The office" is the
+//     speaker's only where the clause tells of a change, as "the weather is cold" is nobody's.
+//   - The verb is a form of "be", or one by which a state becomes another one: "has moved to", "went up to".
+//   - The value is an amount with what it measures, a time of day, a name or a code, or a place with a name. "Red",
+//     "too small" and "on the market" are none, since they may hold beside any of these.
+//   - A word such as "now" or "since Monday" tells that the state is a new one. Without it a statement ends no other:
+//     "my commute is an hour" may be said of one bad day.
+//
+// The claims are loose, so that what a fact is worth does not hang on them.
+
 // stateAttribute begins the attribute of a thing whose state is told, which ends in the kind of its value.
 const stateAttribute = "state of "
 
@@ -28,8 +40,14 @@ var (
 	comparative = frameTables.Words("comparative")
 )
 
+// An owner that is a person makes no state of theirs: what "my sister" is now leaves what she is else. "My sister's
+// rent" would be one, but few tell it twice.
+
 // maxStateNoun bounds the words of the thing: "wifi password for guests".
 const maxStateNoun = 6
+
+// Whoever says "no more wine for me" may have told before that they drink it, have it with dinner, or chose it over
+// beer. So all of the attributes that a thing has by its name end.
 
 // noMore reads "no more wine for me", which ends whatever the speaker does with it. Of people and pets it tells that no
 // further ones come.
@@ -144,6 +162,8 @@ func (c *claim) setState(ws english.Words) []Claim {
 	}
 	return nil
 }
+
+// A name ends with its last capital, since reasons follow it without a mark: "Golden Loaf because of a letter".
 
 // renamed reads "renamed the bakery Golden Loaf", from its verb on.
 func (c *claim) renamed(ws english.Words) []Claim {
@@ -288,6 +308,9 @@ func withoutCue(ws english.Words) english.Words {
 	}
 	return ws
 }
+
+// How many live together is told without a noun that could be counted: "there are five of us". What they share must be
+// named in both statements, or be the home, as people are of many groups. Who sits in a car together is of none.
 
 // household reads how many live in the speaker's home: "there are five of us in the flat", "we're four at home now".
 func (c *claim) household(ws english.Words) []Claim {

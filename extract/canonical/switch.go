@@ -108,6 +108,9 @@ func (c *claim) chosenBy(ws english.Words) []Claim {
 	return c.chosenBehind(rest, false)
 }
 
+// Behind "with" or right behind the verb a thing needs no capital, as there it is what is used: "heat with oil". Behind
+// another thing it does: "take notes in class" tells where, and "in Evernote" with what.
+
 // chosenBehind reads the name behind a link: "on Duolingo", "the books in QuickBooks". Right behind the verb any thing
 // may be one, unless named: "heat with oil", "photograph on film".
 func (c *claim) chosenBehind(ws english.Words, named bool) []Claim {
@@ -322,6 +325,9 @@ func withoutPastHoliday(ws english.Words) english.Words {
 	}
 	return ws
 }
+
+// Whoever says "from X to Y" leaves no doubt that X was theirs. So what takes its place may be told in any words: "from
+// film to a Fuji", "from Duolingo to an evening class", "from gas to whatever is cheap".
 
 // leftFrom reads "film to a Fuji X-T5" behind "switched from", with the words before it. Whatever takes the place of
 // what was left, it is some thing.
