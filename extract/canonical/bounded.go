@@ -62,7 +62,7 @@ func countsPart(ws english.Words) bool {
 	for i, w := range ws {
 		next := ws.At(i + 1)
 		if w.Text == "at" && (next == "home" || next == "school") || w.Text == "in" && next == "school" ||
-			w.Text == "this" && inAny(next, english.Periods, english.DateWords, bounds) {
+			w.Text == "this" && ws.At(i-1) != "since" && inAny(next, english.Periods, english.DateWords, bounds) {
 			return ws.Has("have")
 		}
 	}

@@ -207,7 +207,7 @@ func (f *Form) Telling() bool {
 // about different things. Attributes that are named by their value ("I love sushi") may
 // be of one thing though their names differ.
 func (f *Form) Unrelated(o *Form) bool {
-	plain := func(c Claim) bool { return !c.ofActivity() }
+	plain := func(c Claim) bool { return !c.ofActivity() && !strings.HasPrefix(c.Attribute, stateAttribute) }
 	if !slices.ContainsFunc(f.Claims, plain) || !slices.ContainsFunc(o.Claims, plain) {
 		return false
 	}

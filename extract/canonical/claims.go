@@ -423,7 +423,8 @@ func (c *claim) namedRelation(all english.Words) (o owner, name string) {
 			if next := all[i+1+n]; next.Upper && all[i+n].Stop == 0 && !english.StopWords.Has(next.Text) {
 				return o, next.Text
 			}
-			if i > 0 && all[i-1].Upper && all[i-1].Stop == ',' {
+			lead := i > 0 && english.SkipLeads(all[:i]) == i // "Actually, my horse is…"
+			if i > 0 && all[i-1].Upper && all[i-1].Stop == ',' && !lead && !english.Adverbs.Has(all[i-1].Text) {
 				return o, all[i-1].Text
 			}
 		}

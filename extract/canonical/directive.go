@@ -169,6 +169,9 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 	for len(ws) > 1 && answerEnds.Has(ws[len(ws)-1].Text) && ws[len(ws)-1].Text != "again" {
 		ws = ws[:len(ws)-1]
 	}
+	if n := len(ws) - 2; n > 2 && ws[n:].StartWith("for", "me") {
+		ws = ws[:n] // "write recipes in grams for me"
+	}
 	for i := 1; i < len(ws); i++ {
 		if n := english.Lasting.Match(ws, i); n > 0 && i+n == len(ws) {
 			return ws[:i], true
@@ -216,6 +219,9 @@ func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
 }
 
 const addressAttribute = "form of address"
+
+// IsLanguage reports whether w, in lower case, is the English name of a language: "welsh".
+func IsLanguage(w string) bool { return languages.Has(w) }
 
 // writtenLanguage reads "in French" after "write", which is about one text unless
 // the directive lasts.

@@ -474,8 +474,8 @@ func countTold(ws english.Words) []Claim {
 			last = ws[k+1].Text
 		}
 	}
-	if noun := singular(ws.At(0)); isNumber(last) && countable.Has(noun) {
-		return []Claim{{Attribute: "count " + countName(noun), Value: last, Changed: true}}
+	if noun := countName(singular(ws.At(0))); isNumber(last) && (countable.Has(noun) || noun == "kid") {
+		return []Claim{{Attribute: "count " + noun, Value: last, Changed: true}}
 	}
 	return nil
 }
@@ -486,6 +486,9 @@ func possessedOr(w string) bool { return w == "my" || w == "our" || w == "the" }
 func countName(noun string) string {
 	if noun == "child" || noun == "baby" || noun == "children" {
 		return "kid"
+	}
+	if noun == "grandchildren" || noun == "grandkid" {
+		return "grandchild"
 	}
 	return noun
 }

@@ -15,6 +15,7 @@ var (
 	closing      = frameTables.Words("closing")
 	lodgings     = frameTables.Words("lodgings")
 	fallingOut   = frameTables.Phrases("falling-out")
+	birthdayEnds = frameTables.Words("birthday-ends")
 	celebrating  = frameTables.Words("celebrating")
 )
 
@@ -127,15 +128,15 @@ func (c *claim) celebrated(all english.Words) []Claim {
 	if !all.Any(celebrating) || all.Any(negations) || all.Any(uncertain) {
 		return nil
 	}
-	for i := 1; i+1 < len(all); i++ {
+	for i := 0; i+1 < len(all); i++ {
 		whose, possessive := strings.CutSuffix(all[i].Text, "'s")
-		if possessive = possessive || isBe(all[i].Text) && i > 1; isBe(whose) { // "grandpa's" is read as "grandpa is"
-			whose = all[i-1].Text
+		if i > 0 && isBe(whose) { // "grandpa's" is read as "grandpa is"
+			whose, possessive = all[i-1].Text, true
 		}
 		n := strings.TrimRight(all[i+1].Text, "stndrh")
 		next := all.At(i + 2)
-		birthday := next == "birthday" || next == "" || inAny(next, english.WeakDateWords, english.DateWords) ||
-			next == "last" || next == "on" || next == "at" || next == "with" || all[i+1].Stop != 0
+		birthday := next == "birthday" || next == "" || all[i+1].Stop != 0 || pastBe.Has(next) ||
+			inAny(next, english.WeakDateWords, english.DateWords, birthdayEnds)
 		if !possessive || n == all[i+1].Text || !isNumber(n) || !birthday {
 			continue
 		}

@@ -200,10 +200,13 @@ func (c *claim) birthdayPassed(all english.Words) []Claim {
 // else, the words tell.
 func onScale(all english.Words) []Claim {
 	for i := range all {
-		if noun := all[i].Text; noun != "scale" && noun != "scales" || i == 0 || i > 3 {
+		if noun := all[i].Text; noun != "scale" && noun != "scales" || i > 3 {
 			continue
 		}
 		before := all[:i]
+		if i == 0 { // "Scales say 84 this morning"
+			before = english.Words{{Text: "the"}}
+		}
 		if first := before[0].Text; first != "the" && first != "my" && first != "our" || len(before) == 2 &&
 			before[1].Text != "bathroom" ||
 			len(before) > 2 || !scaleVerbs.Has(all.At(i+1)) || all.Any(scaleOthers) || ofOthers(all) {

@@ -24,6 +24,7 @@ var (
 	gotten         = tables.Words("gotten")
 	meals          = tables.Words("meals")
 	people         = tables.Words("people")
+	mistaking      = tables.Words("mistaking")
 	seldom         = tables.Phrases("seldom")
 	knowing        = tables.Words("knowing")
 	saying         = tables.Words("saying")
@@ -39,7 +40,8 @@ const maxOpening = 8
 // A time that may come again ("on Mondays") stays, and so does all before a subject that is a clause of its own: "since
 // my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
-	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(withoutSource(withSeldom(withoutPerson(ws)))))))
+	ws = withoutSource(withSeldom(withoutPerson(righted(withoutWish(ws)))))
+	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(ws))))
 	if rest := withoutMiddle(ws); len(rest) < len(ws) {
 		return rest, true
 	}
@@ -80,6 +82,35 @@ func withoutPerson(ws english.Words) english.Words {
 				return slices.Concat(ws[:i], ws[k+2:])
 			}
 		}
+	}
+	return ws
+}
+
+// righted is ws with what is right in front, where it first says which of the speaker's statements was wrong: "my
+// grandma's birthday is on 18 November" of "I had grandma's birthday wrong, it is on 18 November".
+func righted(ws english.Words) english.Words {
+	if len(ws) < 7 || ws[0].Text != "i" || !mistaking.Has(ws[1].Text) {
+		return ws
+	}
+	for i := 3; i < min(len(ws)-3, maxOpening); i++ {
+		it := i + 1
+		if ws[i].Text != "wrong" {
+			continue
+		}
+		for ws.At(it) == "sorry" || ws.At(it) == "and" || ws.At(it) == "but" || ws.At(it) == "actually" {
+			it++
+		}
+		if w := ws.At(it); w != "it" && w != "she" && w != "he" || !isBe(ws.At(it+1)) {
+			return ws
+		}
+		thing := slices.Clone(ws[2:i])
+		thing[len(thing)-1].Stop = 0
+		// "I had" leaves its place to a word that corrects, and "grandma's" stands for "my grandma's".
+		lead := english.Words{{Text: "actually", Start: ws[0].Start, End: ws[0].Start}}
+		if noun, ok := strings.CutSuffix(thing[0].Text, "'s"); ok && relation(noun) != "" {
+			lead = append(lead, english.Word{Text: "my", Start: ws[0].Start, End: ws[0].Start})
+		}
+		return slices.Concat(lead, thing, ws[it+1:])
 	}
 	return ws
 }
@@ -155,11 +186,12 @@ func sinceMonth(ws english.Words) bool {
 // since March".
 func sinceLately(claims []Claim, all english.Words) []Claim {
 	at := slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "since" })
-	if at < 1 || !sinceMonth(withoutYear(all[at:])) {
+	if at < 1 || !sinceMonth(withoutYear(all[at:])) && changeMarks.Match(all, at) == 0 {
 		return claims
 	}
 	for i, c := range claims {
-		one := strings.HasPrefix(c.Attribute, "rate ") || strings.HasPrefix(c.Attribute, "one ")
+		one := strings.HasPrefix(c.Attribute, "rate ") || strings.HasPrefix(c.Attribute, "one ") ||
+			strings.HasPrefix(c.Attribute, "count ")
 		claims[i].Changed = c.Changed || one && !c.Ended
 	}
 	return claims

@@ -59,7 +59,8 @@ func (r reach) bound(claims []Claim) []Claim {
 	for i := range claims {
 		c := &claims[i]
 		c.Narrow = c.Narrow || r.fleeting
-		if first, _, _ := strings.Cut(c.Attribute, " "); !unscoped.Has(first) {
+		// "Wiremu home" has its owner in front.
+		if first, _, _ := strings.Cut(c.Attribute, " "); !unscoped.Has(first) && !unscoped.Has(lastWord(c.Attribute)) {
 			c.scope = r.scope
 		}
 	}

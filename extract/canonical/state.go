@@ -208,6 +208,9 @@ func fromOwn(ws english.Words) english.Words {
 // It reports whether the words say that it is new. People, pets, and what somebody had before have none.
 func stateNoun(ws english.Words) (name string, isNew bool) {
 	var words []string
+	if ws.Has("number") && ws.Has("of") {
+		return "", false // "the number of my grandchildren" is a count
+	}
 	for _, w := range ws {
 		one := singular(w.Text)
 		switch {
@@ -330,11 +333,12 @@ func (c *claim) household(ws english.Words) []Claim {
 	rest := withoutCue(ws[at:])
 	now := c.changed || len(rest) > 0 && changeWords.Has(rest[0].Text)
 	of := "home"
-	switch home := rest.Any(dwellings) || rest.Any(atHome) || len(rest) == 0 || changeWords.Has(rest[0].Text); {
+	// "There are six of us" may be said of a firm.
+	switch home := rest.Any(dwellings) || rest.Any(atHome); {
 	case len(rest) > 2 && (rest[0].Text == "in" || rest[0].Text == "on") && groupNouns.Has(rest[2].Text):
 		of = rest[2].Text // "six people in my team at work"
 	case !home || len(rest) > 4 || ws.At(3) == "people":
 		return nil
 	}
-	return []Claim{{Attribute: "members " + of, Value: ws[2].Text, Several: len(rest) == 0 && !now, Changed: now}}
+	return []Claim{{Attribute: "members " + of, Value: ws[2].Text, Changed: now}}
 }

@@ -175,7 +175,8 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 		rest := ws[k+n:]
 		for m := min(len(rest), maxSlotWords); m > 0; m-- {
 			first := rest[0].Text
-			plain := !english.Articles.Has(first) && !endsInIng(first) && !strings.ContainsAny(first, "@/")
+			named := m > 1 || c.capital(rest[0]) // "my flat is small"
+			plain := named && !english.Articles.Has(first) && !endsInIng(first) && !strings.ContainsAny(first, "@/")
 			if plain && c.namesChoice(rest[:m], rest[m:]) {
 				return c.choice(rest[:m], append(ws[1:k:k], rest[m:]...))
 			}

@@ -90,6 +90,19 @@ func isTail(ws english.Words) bool {
 	return !ws.Any(tailDoubts) && !(len(ws) < 3 && ws.Has("not"))
 }
 
+// withoutWish is ws up to what follows from it for the next answer, where no mark tells both apart: "I can't stand
+// durian so nothing with it". "So no more glasses" is a statement.
+func withoutWish(ws english.Words) english.Words {
+	for i := minStatement + 1; i+1 < len(ws); i++ {
+		next := ws[i+1].Text
+		wish := next == "nothing" || next == "none" || next == "please" || next == "no" && ws.At(i+2) != "more"
+		if ws[i].Text == "so" && wish {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
 // withoutComments is list without the statements that only comment on the one before: "I cycle to work and I love it",
 // "I quit smoking and the kids are thrilled". They say nothing that could be hidden when the fact gives way.
 func withoutComments(list []statement) []statement {

@@ -83,7 +83,7 @@ func (c *claim) themes(all english.Words) (out []theme) {
 // deny notes what a clause that begins with "not" denies: "the desk is 160 cm wide, not 140".
 func (t *theme) deny(ws english.Words) {
 	t.not = append(t.not, stemsOf(ws)...)
-	named := len(ws) == 2 && ws[1].Upper && t.named != "" // "studies in Szeged, not Pécs"
+	named := len(ws) > 1 && len(ws) < 4 && ws[len(ws)-1].Upper && t.named != "" // "studies in Szeged, not in Pécs"
 	if dayOrNumber(ws[1:]) || named {
 		t.addOld(ws[1:], nil)
 	}

@@ -118,7 +118,7 @@ var doingRules = table{
 func (p *position) lately() bool {
 	w := p.word
 	days := p.words.Has("nowadays") || p.words.Has("these") && p.words.Has("days") ||
-		p.words.Has("instead") && p.words.Has("now")
+		p.words.Has("instead") && p.words.Has("now") && !p.timed
 	return days && !p.past && !p.task && !english.Past(w) && !english.TalkVerbs.Has(w) && !english.StopWords.Has(w) &&
 		!opinions.Has(w) && p.rest > 0 && !p.points(1)
 }

@@ -17,6 +17,7 @@ type order struct {
 	standing bool          // it says that it holds for good: "From now on…", "Always…"
 	asked    bool          // it is put as a question: "Can you…"
 	wrapped  bool          // words of politeness or for how long it holds stand before it
+	allowed  bool          // it says what the agent may do: "You can…"
 }
 
 // directive reads ws[i:] as an instruction that holds beyond the next answer.
@@ -65,7 +66,7 @@ func (s *sentence) namesAnother(before english.Words) bool {
 
 // unwrap takes off politeness and the phrases that say how long an order holds.
 func unwrap(ws english.Words, i int) order {
-	var o order
+	o := order{allowed: ws[i:].StartWith("you", "can") || ws[i:].StartWith("you", "may")}
 	first := i
 	for {
 		if n := english.Lasting.Match(ws, i); n > 0 {
@@ -201,7 +202,10 @@ func (o *order) plain() topics {
 	if english.Past(o.words[0].Text) && !o.wrapped {
 		return none // "Called me Bob", but "I'd rather you called me Bob"
 	}
-	if name, _ := canonical.Manner(o.words); name != "" && !o.asked && (o.words[0].Text != "i" || o.standing) {
+	// "I prefer short answers" is a preference, and "I want prose in your answers" is no wish for a thing.
+	ofAnswers := o.words.At(1) == "want" && (o.words.Has("answers") || o.words.Has("replies"))
+	if name, _ := canonical.Manner(o.words); name != "" && !o.asked &&
+		(o.words[0].Text != "i" || o.standing || ofAnswers) {
 		t |= instruction
 	}
 	if o.standing && nameWillDo(o.words) {
@@ -210,7 +214,8 @@ func (o *order) plain() topics {
 	if !english.AgentVerbs.Has(o.words[0].Text) {
 		return t
 	}
-	if o.standing && len(o.words) > 1 || !o.asked && setsManner(o.words) {
+	again := o.allowed && len(o.words) > 2 && o.words[len(o.words)-1].Text == "again" // "You can suggest pork again"
+	if (o.standing || again) && len(o.words) > 1 || !o.asked && setsManner(o.words) {
 		t |= instruction
 	}
 	return t
@@ -266,7 +271,8 @@ func setsManner(ws english.Words) bool {
 func answersIn(ws english.Words) bool {
 	for j := 1; j+1 < len(ws) && j < 5; j++ {
 		if ws[j].Text == "in" {
-			return answerManners.Has(ws[j+1].Text) || answerManners.Has(ws.At(j+2))
+			next := ws[j+1].Text
+			return answerManners.Has(next) || answerManners.Has(ws.At(j+2)) || canonical.IsLanguage(next)
 		}
 		if !beforeManner.Has(ws[j].Text) {
 			return false
