@@ -40,7 +40,7 @@ const maxOpening = 8
 // A time that may come again ("on Mondays") stays, and so does all before a subject that is a clause of its own: "since
 // my sister moved to Rome I have no babysitter" is about her.
 func prepared(ws english.Words) (rest english.Words, changed bool) {
-	ws = withoutSource(withSeldom(withoutPerson(righted(withoutWish(ws)))))
+	ws = withoutSource(withSeldom(withoutPerson(righted(withoutTheirs(withoutWish(ws))))))
 	ws = withKinOfSpeaker(withMealLast(withSpeakerLast(withoutGot(ws))))
 	if rest := withoutMiddle(ws); len(rest) < len(ws) {
 		return rest, true

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -98,6 +99,29 @@ func withoutWish(ws english.Words) english.Words {
 		wish := next == "nothing" || next == "none" || next == "please" || next == "no" && ws.At(i+2) != "more"
 		if ws[i].Text == "so" && wish {
 			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// withoutTheirs is ws up to a clause about "the" thing of somebody of whom it tells before: "my sister's firm grows,
+// the office has moved". Those who decide about a thing of the speaker's, such as a landlord, have it not.
+func withoutTheirs(ws english.Words) english.Words {
+	if w := ws.At(0); w == "i" || w == "we" {
+		return ws
+	}
+	for i := minStatement; i+2 < len(ws); i++ {
+		next := i + 1
+		if w := ws[next].Text; w == "and" || w == "but" || w == "so" {
+			next++
+		} else if !stopsClause(ws[i].Stop) {
+			continue
+		}
+		people := slices.DeleteFunc(slices.Clone(ws[:i+1]), func(w english.Word) bool {
+			return officials.Has(strings.TrimSuffix(w.Text, "'s")) || thirdPersons.Has(w.Text)
+		})
+		if ws.At(next) == "the" && ofSomebody(people) {
+			return ws[:i+1]
 		}
 	}
 	return ws

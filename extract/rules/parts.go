@@ -48,7 +48,8 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		case joins(ws, &cl, parts, said):
 			parts[len(parts)-1].end = p.end
 			continue
-		case p.topics == none, secrets.Found(said), countsOthers(ws, said), s.passes(ws, &cl, &p, full, &form):
+		case p.topics == none, secrets.Found(said), tellsOfOthers(ws, said),
+			s.passes(ws, &cl, &p, full, &form):
 			parts = lengthened(parts, &p, said, ws[cl.Core-1].End)
 			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
@@ -77,12 +78,23 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	}
 }
 
-// countsOthers reports whether said, behind a clause that is not the speaker's, counts what may be somebody else's: "my
-// sister kept hers, so it's eleven goats now".
-func countsOthers(ws, said english.Words) bool {
-	first := ws[0].Text
-	behind := said[0].Start > ws[0].Start && first != "i" && first != "we"
-	return behind && said.StartWith("it", "is") && isCount(said.At(2))
+// tellsOfOthers reports whether said, behind a clause of somebody else, may be about what is theirs: "my sister kept
+// hers, so it's eleven goats now", "my brother found a flat, the rent is 845 now". What the landlord says of the rent
+// is about the speaker's.
+func tellsOfOthers(ws, said english.Words) bool {
+	counts := said.StartWith("it", "is") && isCount(said.At(2))
+	if !counts && said[0].Text != "the" {
+		return false
+	}
+	others := false
+	for i := 0; i < len(ws) && ws[i].Start < said[0].Start; i++ {
+		w, who := ws[i].Text, strings.TrimSuffix(ws.At(i+1), "'s")
+		if w == "i" || w == "we" {
+			return false
+		}
+		others = others || (w == "my" || w == "our") && english.OwnNouns.Has(who) && !inCharge.Has(who)
+	}
+	return others
 }
 
 // leadWords are the words of s before ws, its statements. "I told you" leads into a statement as well as into "wrong".
