@@ -77,8 +77,8 @@ func (c *claim) closedAccount(ws english.Words) []Claim {
 // To live with somebody is no home of its own: who lives "with my parents in Porto" lives in Porto, too, and gives up
 // only the first of both when they move out.
 
-// lodges reads "I'm renting a room in my aunt's house" and "I moved out of my aunt's place". Who has a place of their
-// own lives in nobody else's.
+// lodges reads "I'm renting a room in my aunt's house" and "I moved out of my aunt's place". A place of one's own
+// ends each of them.
 func (c *claim) lodges(ws english.Words) []Claim {
 	for i := 1; i+1 < len(ws); i++ {
 		whose, possessive := strings.CutSuffix(ws[i+1].Text, "'s")

@@ -17,7 +17,7 @@ import (
 // How a clause is read:
 //
 //   - The thing stands behind "my" or "our", or has an owner with a name: "Tom's commute is…". "The office" is the
-//     speaker's only where the clause tells of a change, as "the weather is cold" is nobody's.
+//     speaker's only where the clause tells of a change. "The weather is cold" tells of none.
 //   - The verb is a form of "be", or one by which a state becomes another one: "has moved to", "went up to".
 //   - The value is an amount with what it measures, a time of day, a name or a code, or a place with a name. "Red",
 //     "too small" and "on the market" are none, since they may hold beside any of these.
@@ -46,11 +46,11 @@ var (
 // maxStateNoun bounds the words of the thing: "wifi password for guests".
 const maxStateNoun = 6
 
-// Whoever says "no more wine for me" may have told before that they drink it, have it with dinner, or chose it over
-// beer. So all of the attributes that a thing has by its name end.
+// The speaker may have told before that they drink wine, have it with dinner, or chose it over beer. "No more wine for
+// me" ends all three, so each attribute with the name of the thing ends.
 
-// noMore reads "no more wine for me", which ends whatever the speaker does with it. Of people and pets it tells that no
-// further ones come.
+// noMore reads "no more wine for me", which ends each habit with the thing. Of people and pets it ends none: it says
+// that others will not come.
 func (c *claim) noMore(ws english.Words) (out []Claim) {
 	if !ws.StartWith("no", "more") {
 		return nil
@@ -313,7 +313,7 @@ func withoutCue(ws english.Words) english.Words {
 }
 
 // How many live together is told without a noun that could be counted: "there are five of us". What they share must be
-// named in both statements, or be the home, as people are of many groups. Who sits in a car together is of none.
+// named in both statements, or be the home, as people are of many groups. People in one car are no group.
 
 // household reads how many live in the speaker's home: "there are five of us in the flat", "we're four at home now".
 func (c *claim) household(ws english.Words) []Claim {
