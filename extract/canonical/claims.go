@@ -79,7 +79,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims = withRank(withLastName(withFramed(claims, withDenied(c.framed(all)))), all)
+	claims = withRank(withLastName(withFramed(claims, withSmoking(withDenied(c.framed(all))))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)
@@ -121,7 +121,11 @@ func (c *claim) withOthers(claims []Claim, themes []theme, all english.Words, ki
 	if c.friend != "" {
 		tellWho(claims, themes, c.friend, kind)
 	}
-	if own := ofRelative(c.text, all); own != "" {
+	own := ofRelative(c.text, all)
+	if own == "" {
+		own = c.newNamed(all)
+	}
+	if own != "" {
 		again, _, _ := claimsOf(own)
 		claims = withFramed(claims, again)
 	}

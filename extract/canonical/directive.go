@@ -223,6 +223,9 @@ const addressAttribute = "form of address"
 // IsLanguage reports whether w, in lower case, is the English name of a language: "welsh".
 func IsLanguage(w string) bool { return languages.Has(w) }
 
+// IsGivenName reports whether w, in lower case, is a given name: "anna".
+func IsGivenName(w string) bool { return givenNames.Has(w) }
+
 // writtenLanguage reads "in French" after "write", which is about one text unless
 // the directive lasts.
 func writtenLanguage(c *claim, ws english.Words, standing bool) reading {

@@ -77,6 +77,20 @@ func withDenied(claims []Claim) []Claim {
 	return claims
 }
 
+// withSmoking adds that somebody smokes no longer to the end of their cigarettes: "I quit cigarettes". A pipe stays.
+func withSmoking(claims []Claim) []Claim {
+	for _, told := range claims {
+		o, what, ok := strings.Cut(told.Attribute, "habit of ")
+		if ok && told.Ended && smokes.Has(what) {
+			claims = append(claims, Claim{Attribute: o + "habit smoke", Value: held, Ended: true})
+			for _, what := range []string{"pack", "cigarette", "tobacco", "cig"} {
+				claims = append(claims, Claim{Attribute: o + activityAttribute + "smoke " + what, Value: held, Ended: true})
+			}
+		}
+	}
+	return claims
+}
+
 // boundsHabit reports whether the end of a habit is only one for a time: "I'm not drinking wine tonight".
 func (c *claim) boundsHabit(v *verbPhrase, ws, rest english.Words) bool {
 	return (v.ended || v.negated) &&

@@ -47,6 +47,10 @@ var (
 	oneAhead      = frameTables.Words("one-ahead")
 	children      = frameTables.Words("children")
 	unborn        = frameTables.Words("unborn")
+	smokes        = frameTables.Words("smokes")
+	renaming      = frameTables.Words("renaming")
+	routines      = frameTables.Variants("routines")
+	namedStates   = frameTables.Words("named-states")
 	births        = frameTables.Words("births")
 )
 
@@ -212,6 +216,14 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 	case "given":
 		if givenNames.Has(ws[0].Text) {
 			return c.firstName(ws)
+		}
+	case "pay":
+		if n := numberOf(ws[:1]); len(n) > 4 && len(ws) == 1 && !goesOn(ws, rest) {
+			return n // "on 53k", but not "on 3 pills"
+		}
+	case "school":
+		if !goesOn(ws, rest) {
+			return c.schoolName(ws)
 		}
 	case "address":
 		if goesOn(ws, rest) || !english.StartsWithDigit(ws[0].Text) {
@@ -420,7 +432,7 @@ func (c *claim) thingNames(ws, rest english.Words) (out []string) {
 	var words []string
 	for i, w := range ws {
 		if inAny(w.Text, english.Pronouns, negations, possessives, links, english.Deictic, english.Auxiliaries,
-			english.Prepositions, particles, phraseEnds) || i == 0 && english.Adverbs.Has(w.Text) || w.Text == "the" ||
+			english.Prepositions, english.Articles, particles, phraseEnds) || i == 0 && english.Adverbs.Has(w.Text) ||
 			!startsWithWord(w.Text) {
 			return nil
 		}

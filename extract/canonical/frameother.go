@@ -62,7 +62,7 @@ func (c *claim) inAnyClause(all, ws english.Words) []Claim {
 		return out
 	}
 	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws), c.states(ws), c.household(ws),
-		c.noMore(ws), c.leaves(ws))
+		c.noMore(ws), c.leaves(ws), lacks(ws), gains(all, ws))
 }
 
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.
@@ -73,7 +73,8 @@ func (f *frame) takesName() bool {
 // bindsTo reports whether a status goes on with a thing: "married to Ann" and "engaged in May" do not, but "married to
 // my job" does.
 func (c *claim) bindsTo(rest english.Words) bool {
-	return bindsStatus.Has(rest.At(0)) && !beginsDate(rest) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
+	somebody := rest.At(0) == "to" && (rest.At(1) == "a" || rest.At(1) == "an") // "married to a trombone player"
+	return bindsStatus.Has(rest.At(0)) && !somebody && !beginsDate(rest) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
 		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
 }
 

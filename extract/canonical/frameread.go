@@ -23,7 +23,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	out = append(append(out, c.reached(all, changed)...), c.corrected(all)...)
 	out = append(append(out, c.presupposed(all)...), c.outAndIn(all)...)
 	out = append(append(out, c.newly(all)...), c.celebrated(all)...)
-	out = append(out, c.fellOut(all)...)
+	out = slices.Concat(out, c.fellOut(all), bestLift(all), raised(all), paysRent(all))
 	speaker, known, another := owner(""), false, false
 	list := segments(all)
 	for i, s := range list {
@@ -365,7 +365,7 @@ func (f *frame) closed() bool {
 	name := f.attribute
 	couple := name == "marital status" || name == partnerAttribute
 	work := f.ended && (name == "employer" || name == "occupation")
-	work = work || name == "employment"
+	work = work || name == "employment" || name == "pregnancy"
 	return (couple || work) && t.slot == "" && !t.wild && !slices.ContainsFunc(t.words, openEnds.Has)
 }
 
@@ -472,7 +472,7 @@ func (f *frame) bornAgain(o owner) bool {
 func (f *frame) takesPlace() bool {
 	first, _, _ := strings.Cut(f.attribute, " ")
 	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" || first == "bank" ||
-		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
+		first == "school" || first == "workplace" || f.attribute == "one boss" || f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 }
 
 // attributesOfThing are the attributes that a frame of a thing stands for.

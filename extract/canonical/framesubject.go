@@ -83,6 +83,9 @@ func segments(all english.Words) (out []segment) {
 // ofNamed reports whether a predicate tells what only somebody with a name has, if no article stands before the
 // subject: "is seven years old", "is allergic to nuts".
 func ofNamed(ws english.Words) bool {
+	if len(ws) > 1 && isBe(ws[0].Text) && namedStates.Has(ws[1].Text) {
+		return true
+	}
 	return len(ws) > 3 && isBe(ws[0].Text) &&
 		(ws[1].Text == "allergic" && ws[2].Text == "to" || isNumber(ws[1].Text) && ageTails.Has(ws[2:4].String()))
 }

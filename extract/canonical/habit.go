@@ -107,7 +107,10 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 // routine reads "get up at 7" and "walk the dog at half past 6": the time of what o does each day.
 func (c *claim) routine(o owner, ws english.Words) Claim {
 	for n := 2; n < min(len(ws), maxRoutine) && !english.Past(ws[0].Text) && !isBe(ws[0].Text); n++ {
-		if ws[n-1].Text != "at" {
+		name := ws[:n].String()
+		if one := routines.Of(name); one != "" {
+			name = one
+		} else if ws[n-1].Text != "at" {
 			continue
 		}
 		value, k := clockTime(ws[n:])
@@ -116,7 +119,7 @@ func (c *claim) routine(o owner, ws english.Words) Claim {
 		}
 		only := len(withoutDaily(withoutChange(ws))) == n+k // not "at 7 on weekends"
 		return Claim{
-			Attribute: o.attribute("time " + ws[:n].String()), Value: value, Several: true, Changed: c.changed && only,
+			Attribute: o.attribute("time " + name), Value: value, Several: true, Changed: c.changed && only,
 		}
 	}
 	return Claim{}

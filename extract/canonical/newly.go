@@ -258,7 +258,10 @@ func countAfter(all english.Words) []Claim {
 	}
 	for i := 2; i+2 < len(all); i++ {
 		w, from := all[i].Text, all[i-1].Text
-		if w != "makes" && w != "leaves" || from != "which" && from != "that" || !stopsClause(all[i-2].Stop) {
+		adds := w == "makes" || w == "leaves" || w == "brings"
+		tells := from == "which" || from == "that"
+		isNow := w == "is" && from == "it" && all[i-2].Text == "so" // "so it's four kids"
+		if !isNow && (!adds || !tells || !stopsClause(all[i-2].Stop) && !links.Has(all[i-2].Text)) {
 			continue
 		}
 		k := i + 1

@@ -283,7 +283,8 @@ func withValues(claims []Claim) []Claim {
 			claims = append(claims, Claim{Attribute: allergyValue + what, Value: held, Several: true, Loose: true})
 		}
 		if c.Ended || c.Value == held || c.Value == "" || seen[c.Value] || c.Value == liked || c.Value == disliked ||
-			maritalStatuses.Has(c.Value) || c.Value == "dating" || c.Attribute == "employment" {
+			maritalStatuses.Has(c.Value) || c.Value == "dating" || c.Attribute == "employment" ||
+			strings.HasPrefix(c.Attribute, lackAttribute) || yesNo.Has(c.Attribute) {
 			continue
 		}
 		seen[c.Value] = true

@@ -197,3 +197,24 @@ func leavesPlace(ws english.Words) bool {
 	}
 	return false
 }
+
+// handsOver reports whether at ws[i] somebody gives a thing of theirs to others for good: "gave the piano to the local
+// school". Who gives their number or a cold has it still.
+func handsOver(ws english.Words, i int) bool {
+	if w := ws[i].Text; w != "gave" && w != "given" && w != "donated" || !inAny(ws.At(i+1), possessives, english.Articles) {
+		return false
+	}
+	for k := i + 3; k+1 < min(len(ws), i+7) && !stopsClause(ws[k-1].Stop); k++ {
+		if ws[k].Text == "to" {
+			return !keptWhenGiven.Has(ws[k-1].Text) && !indefinite.Has(ws[i+1].Text) && !ws.Any(shortSpans)
+		}
+	}
+	return false
+}
+
+// justNow reports whether at ws[i] a time begins at which something happened within the last day: "last night", "this
+// morning".
+func justNow(ws english.Words, i int) bool {
+	w, next := ws[i].Text, ws.At(i+1)
+	return w == "last" && next == "night" || w == "this" && (next == "morning" || next == "afternoon" || next == "evening")
+}

@@ -37,6 +37,7 @@ var (
 	naming      = frameTables.Words("naming")
 	noStateOf   = frameTables.Words("no-state-of")
 	clockWords  = frameTables.Words("clock-words")
+	valueVerbs  = frameTables.Words("value-verbs")
 	comparative = frameTables.Words("comparative")
 )
 
@@ -91,7 +92,7 @@ func (c *claim) states(ws english.Words) []Claim {
 	for k := from + 1; k < min(len(ws)-1, from+maxStateNoun); k++ {
 		n := becomes.Match(ws, k)
 		changes := n > 0
-		if !changes && isBe(ws[k].Text) {
+		if !changes && (isBe(ws[k].Text) || valueVerbs.Has(ws[k].Text)) {
 			n = 1
 		}
 		if n == 0 && !stopsClause(ws[k-1].Stop) {
@@ -109,6 +110,9 @@ func (c *claim) states(ws english.Words) []Claim {
 		}
 		if kind == "" {
 			return nil
+		}
+		if kind == "amount dose" {
+			return []Claim{{Attribute: "dose of " + name, Value: numberOf(skipToValue("number", ws[k+n:])), Several: true, Changed: changed}}
 		}
 		return []Claim{{
 			Attribute: stateAttribute + name + " " + kind, Value: value, Several: true, Loose: true,
@@ -144,8 +148,8 @@ func (c *claim) setState(ws english.Words) []Claim {
 	if naming.Has(ws.At(at)) && inAny(ws.At(at+1), english.Articles, possessives) {
 		return c.renamed(ws[at:])
 	}
-	verb, owner := ws.At(at), ws.At(at+1)
-	if !resets(verb) || !english.Past(verb) && !bothTenses(verb) || owner != "my" && owner != "our" {
+	verb := ws.At(at)
+	if !resets(verb) || !english.Past(verb) && !bothTenses(verb) || !possessedOr(ws.At(at+1)) {
 		return nil
 	}
 	for k := at + 3; k+1 < min(len(ws), at+2+maxStateNoun) && !stopsClause(ws[k-1].Stop); k++ {
@@ -216,7 +220,7 @@ func stateNoun(ws english.Words) (name string, isNew bool) {
 		switch {
 		case w.Text == "new":
 			isNew = true
-		case inAny(w.Text, english.Prepositions, english.Articles, ownWords), w.Text == "usual":
+		case inAny(w.Text, english.Prepositions, english.Articles, ownWords), english.Adverbs.Has(w.Text), w.Text == "usual":
 		case inAny(one, noStateOf, manyOf, persons), inAny(w.Text, english.Pronouns, english.Auxiliaries),
 			relation(one) != "", kin.Has(one), links.Has(w.Text), givenNames.Has(one):
 			return "", false
@@ -272,6 +276,8 @@ func (c *claim) amountOf(ws english.Words, link string, article bool) (kind, val
 		unit = unitKinds.Of(singular(ws.At(1)))
 	}
 	switch {
+	case number && ws.At(1) == "over" && len(ws) > 2 && english.StartsWithDigit(ws[2].Text): // a blood pressure
+		return "amount over", ws[:3].String()
 	case number && unit == "" && len(ws) > 1 && c.capital(ws[1]) && !isDate(ws[0].Text):
 		return "place at", withoutCue(ws).String() // "75 Harbour Street"
 	case ws.Has("for"):

@@ -162,9 +162,11 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 			return nil
 		}
 		n := suppliedBy.Match(ws, k)
+		runs := runsOn.Match(ws, k)
 		if n == 0 && isBe(ws[k].Text) {
 			n = 1
 		}
+		n = max(n, runs)
 		if n == 0 || k+n >= len(ws) {
 			continue
 		}
@@ -173,9 +175,12 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 			return nil
 		}
 		rest := ws[k+n:]
+		if runs > 0 { // "our house runs on an oil boiler"
+			rest = withoutArticle(rest)
+		}
 		for m := min(len(rest), maxSlotWords); m > 0; m-- {
 			first := rest[0].Text
-			named := m > 1 || c.capital(rest[0]) // "my flat is small"
+			named := m > 1 || c.capital(rest[0]) || runs > 0 // "my flat is small"
 			plain := named && !english.Articles.Has(first) && !endsInIng(first) && !strings.ContainsAny(first, "@/")
 			if plain && c.namesChoice(rest[:m], rest[m:]) {
 				return c.choice(rest[:m], append(ws[1:k:k], rest[m:]...))

@@ -73,12 +73,15 @@ func beginsStatement(ws english.Words) bool {
 }
 
 // beginsOwnClause reports whether ws is "and" or "so" with a verb behind it that the readers of statements do not look
-// for: "and need to varnish it", "so that is that".
+// for, or somebody else: "and need to varnish it", "so that is that", "and they raised the fee".
 func beginsOwnClause(ws english.Words) bool {
 	if len(ws) < 3 || ws[0].Text != "and" && ws[0].Text != "so" {
 		return false
 	}
 	w := ws[1].Text
+	if w == "they" || w == "it" || w == "she" || w == "he" {
+		return true // "I bank with Santander and they raised the fee"
+	}
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
 }
 

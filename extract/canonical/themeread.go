@@ -250,6 +250,11 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 	ws = t.withoutReceiver(ws)
 	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
 	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
+	for i := range ws {
+		// "I sold the bike last night", but "I wasn't hungry last night".
+		t.loose = t.loose || justNow(ws, i) && (t.target == subjectEnds && slices.Contains(t.ends, "cancel") ||
+			!slices.ContainsFunc(t.ends, lasts))
+	}
 	t.findNouns(subject, ws, verb)
 	t.boundEnd(ws)
 	t.addImplied(ws)
@@ -297,8 +302,8 @@ func (t *theme) readWord(ws english.Words, i int) {
 func passesAt(ws english.Words, i int) bool {
 	w, next, before := ws[i].Text, ws.At(i+1), ws.At(i-1)
 	return uncertain.Has(w) && !intents.Has(w) || passing.Has(w) || fleetingTimes.Has(w) ||
-		w == "last" && next == "night" ||
-		w == "this" && english.Periods.Has(next) && before != "of" && before != "since" // "as of this month" lasts
+		w == "this" && english.Periods.Has(next) && before != "of" && before != "since" && // "as of this month" lasts
+			!justNow(ws, i)
 }
 
 // themeVerbAt is the place of the verb: behind auxiliaries, denials and adverbs.
@@ -403,23 +408,6 @@ func (t *theme) addImplied(ws english.Words) {
 	}
 }
 
-// holdsThing reports whether ws begins with a "have" of possession.
-func holdsThing(ws english.Words) bool {
-	next := ws.At(1)
-	return (ws[0].Text == "have" || ws[0].Text == "has") && (inAny(next, english.Articles, possessives, quantities) ||
-		english.StartsWithDigit(next) || !english.Past(next) && !english.Participles.Has(next) && !ladder.Has(next) &&
-		!negations.Has(next) && enders.Match(ws, 1) == 0)
-}
-
-// skipped is the number of words before the verb: "not", adverbs.
-func skipped(ws english.Words) int {
-	n := 0
-	for n < len(ws) && (inAny(ws[n].Text, negations, frontAdverbs) || ladder.Has(ws[n].Text) && !isBe(ws[n].Text)) {
-		n++
-	}
-	return n
-}
-
 // tasteOf tells whether ws begins with a verb of taste.
 func tasteOf(ws english.Words) int {
 	for i := 0; i < min(len(ws), 4); i++ {
@@ -488,6 +476,9 @@ func (t *theme) findParted(ws english.Words) {
 					t.ends, t.target = append(t.ends, v.kind), i+1
 				}
 			}
+		}
+		if handsOver(ws, i) {
+			t.ends, t.target = append(t.ends, "part"), i+1
 		}
 	}
 }

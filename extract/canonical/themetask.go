@@ -87,3 +87,20 @@ func verbStem(w string) string {
 	}
 	return strings.TrimSuffix(w, "e")
 }
+
+// holdsThing reports whether ws begins with a "have" of possession.
+func holdsThing(ws english.Words) bool {
+	next := ws.At(1)
+	return (ws[0].Text == "have" || ws[0].Text == "has") && (inAny(next, english.Articles, possessives, quantities) ||
+		english.StartsWithDigit(next) || !english.Past(next) && !english.Participles.Has(next) && !ladder.Has(next) &&
+		!negations.Has(next) && enders.Match(ws, 1) == 0)
+}
+
+// skipped is the number of words before the verb: "not", adverbs.
+func skipped(ws english.Words) int {
+	n := 0
+	for n < len(ws) && (inAny(ws[n].Text, negations, frontAdverbs) || ladder.Has(ws[n].Text) && !isBe(ws[n].Text)) {
+		n++
+	}
+	return n
+}

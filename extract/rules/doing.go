@@ -331,6 +331,9 @@ func (p *position) byMeans() bool {
 	for j := p.i + 1; j+1 < min(len(p.words), p.i+4); j++ {
 		at, what := p.at(j), p.words[j+1]
 		if at == "with" || at == "on" || at == "in" || at == "by" {
+			if (at == "with" || at == "on") && english.Articles.Has(what.Text) && j+2 < len(p.words) {
+				what = p.words[j+2] // "I heat with a pellet stove"
+			}
 			thing := !english.StopWords.Has(what.Text) && !english.Pronouns.Has(what.Text) &&
 				!strings.HasSuffix(what.Text, "ing") && !english.StartsWithDigit(what.Text) &&
 				!english.Evaluative.Has(what.Text) && !english.Moods.Has(what.Text)

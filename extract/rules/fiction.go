@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -125,6 +126,7 @@ var speakerLine = regexp.MustCompile(`(?m)^[ \t>*-]*(` + speakerName + `(?: ` + 
 const speakerName = `\p{Lu}[\p{L}.'-]{0,20}`
 
 // transcript reports whether a text is a talk that was pasted: two who speak take lines, and none of them is the user.
+// One line is enough where the text begins with a given name: "Anna: I'm pregnant!"
 func transcript(text string) bool {
 	first := ""
 	for _, m := range speakerLine.FindAllStringSubmatch(text, maxSpeakerLines) {
@@ -134,6 +136,9 @@ func transcript(text string) bool {
 		}
 		if first == "" {
 			first = name
+		}
+		if canonical.IsGivenName(strings.ToLower(name)) && strings.HasPrefix(text, name) {
+			return true
 		}
 		if name != first {
 			return true

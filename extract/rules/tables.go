@@ -26,6 +26,7 @@ var (
 	openTails     = tables.Phrases("open-tails")
 	rememberTails = tables.Phrases("remember-tails")
 	remarks       = tables.Phrases("remarks")
+	sinceWhen     = tables.Phrases("since-when")
 	generic       = tables.Words("generic")
 	dailyWords    = tables.Words("daily-words")
 	dining        = tables.Words("dining")

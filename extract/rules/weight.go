@@ -123,8 +123,14 @@ func withoutRemarks(ws english.Words, from, end int) int {
 	return end
 }
 
+// maxSince bounds the words of a remark that tells how long something has been so.
+const maxSince = 8
+
 // remark reports whether ws is a comment on the statement before it.
 func remark(ws english.Words) bool {
+	if k := sinceWhen.Match(ws, 0); k > 0 && k < len(ws) && len(ws) < maxSince {
+		return true // ", have done since school"
+	}
 	if k := remarks.Match(ws, 0); k > 0 {
 		heavy, _ := weight(ws[k:])
 		return heavy < 2 // but not "finally settled in Braga"

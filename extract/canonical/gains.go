@@ -1,0 +1,231 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Readers of statements about having none of a kind of things, about getting the first or one more of them, and about
+// the school that somebody is at.
+
+var (
+	schoolWords   = frameTables.Words("school-words")
+	schoolsBeside = frameTables.Words("schools-beside")
+	lackKinds     = frameTables.Variants("lack-kinds")
+	getting       = frameTables.Words("getting")
+	lackEnds      = frameTables.Words("lack-ends")
+	lifts         = frameTables.Words("lifts")
+	lifting       = frameTables.Words("lifting")
+	bestWords     = frameTables.Words("best-words")
+	raiseWords    = frameTables.Words("raise-words")
+)
+
+// schoolName is ws as the name of a school: "Hill Road Academy", "St Mark's". A school for one thing, such as music,
+// is one beside that of every day.
+func (c *claim) schoolName(ws english.Words) string {
+	ws = withoutArticle(ws)
+	if len(ws) == 0 || ws.Any(schoolsBeside) || !c.capital(ws[0]) || inAny(ws[0].Text, english.DateWords) {
+		return ""
+	}
+	saint := ws[0].Text == "st" || ws[0].Text == "saint"
+	if len(ws) < 2 || !saint && !ws[1:].Any(schoolWords) || !c.capital(ws[len(ws)-1]) {
+		return ""
+	}
+	return ws.String()
+}
+
+// Who has no pet may get a cat, so that a lack is an attribute of the kind: "yes" where somebody has none. Getting one
+// says that it is "no", and a lack that is told later leaves that one was got.
+
+// lackAttribute begins the attribute of a kind of things that somebody has none of.
+const lackAttribute = "lack of "
+
+// lacks reads "I don't have any pets" and "we have no car".
+func lacks(ws english.Words) []Claim {
+	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) {
+		return nil
+	}
+	rest := ws[1:]
+	for len(rest) > 0 && frontAdverbs.Has(rest[0].Text) {
+		rest = rest[1:]
+	}
+	switch {
+	case rest.StartWith("do", "not", "have"), rest.StartWith("do", "not", "own"):
+		rest = rest[3:]
+	case rest.StartWith("have", "no"), rest.StartWith("own", "no"):
+		rest = rest[1:]
+	default:
+		return nil
+	}
+	for len(rest) > 0 && (indefinite.Has(rest[0].Text) || rest[0].Text == "no") {
+		rest = rest[1:]
+	}
+	for n := min(len(rest), maxObjectWords); n > 0; n-- {
+		if n < len(rest) && rest[n-1].Stop == 0 && !lackEnds.Has(rest[n].Text) {
+			continue // "no car with me"
+		}
+		noun := countName(singular(rest[n-1].Text))
+		if kind := kindLacked(rest[:n]); kind != "" && !rest[n:].Any(english.DateWords) {
+			return []Claim{{Attribute: lackAttribute + noun, Value: held, Several: true}}
+		}
+	}
+	return nil
+}
+
+// kindLacked is the kind of the thing that ws names, by its last word: "pet" of "an old greyhound".
+func kindLacked(ws english.Words) string {
+	last := singular(ws[len(ws)-1].Text)
+	if kind := lackKinds.Of(last); kind != "" {
+		return kind
+	}
+	switch last {
+	case "pet", "kid", "car", "children":
+		return countName(last)
+	}
+	return ""
+}
+
+// gains reads "we adopted a cat", of somebody who may have had no pet, and "I bought another guitar", which ends how
+// many they were.
+func gains(all, ws english.Words) (out []Claim) {
+	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	at := slices.IndexFunc(ws, func(w english.Word) bool { return getting.Has(w.Text) })
+	rest := ws[1:]
+	switch took := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "took" }); {
+	case at > 0 && at < 4:
+		rest = ws[at+1:]
+	case took > 0 && took < 4 && ws.At(took+1) == "in":
+		rest = ws[took+2:]
+	default:
+		return nil
+	}
+	if !indefinite.Has(rest.At(0)) && rest.At(0) != "my" && rest.At(0) != "our" {
+		return nil
+	}
+	for n := 2; n <= min(len(rest), maxObjectWords+1); n++ {
+		if n < len(rest) && rest[n-1].Stop == 0 && !ends(rest[n]) {
+			continue
+		}
+		noun := countName(singular(rest[n-1].Text))
+		if n < len(rest) && strings.HasSuffix(rest[n].Text, "ed") {
+			break // "I have a car booked for the weekend"
+		}
+		if kind := kindLacked(rest[:n]); kind != "" {
+			got := Claim{Attribute: lackAttribute + kind, Value: "no", Several: true, Changed: true, Loose: true}
+			out = append(out, got)
+			if got.Attribute = lackAttribute + noun; noun != kind {
+				out = append(out, got)
+			}
+		}
+		if nth := ordinals.Of(rest[1].Text); nth != "" && nth != "1" && n == 3 && countable.Has(noun) {
+			out = append(out, Claim{Attribute: "count " + noun, Value: nth, Changed: true})
+		}
+		had := ws[at+1:].Any(getting) || ws.At(at) == "have" || ws.At(at) == "own" || ws.At(at) == "keep"
+		if rest[0].Text == "another" && countable.Has(noun) && !had && !rest[n:].Any(tailDoubts) {
+			out = append(out, Claim{Attribute: "count " + noun, Ended: true})
+		}
+		break
+	}
+	return out
+}
+
+// yesNo are attributes whose value says only that they are so.
+var yesNo = frameTables.Words("yes-no")
+
+// bestLift reads "I can deadlift 120 kg" and "pulled 135 on the deadlift last night, that's my new max".
+func bestLift(all english.Words) []Claim {
+	first := all.At(0)
+	lift := slices.IndexFunc(all, func(w english.Word) bool { return lifts.Has(w.Text) })
+	if lift < 0 || ofSomebody(all) || all.Any(uncertain) || first != "i" && first != "my" && !lifting.Has(first) {
+		return nil
+	}
+	number := slices.IndexFunc(all, func(w english.Word) bool {
+		return english.StartsWithDigit(w.Text) && !isDate(w.Text) && !strings.Contains(w.Text, ":")
+	})
+	if number < 0 || slices.ContainsFunc(all[number+1:], func(w english.Word) bool {
+		return english.StartsWithDigit(w.Text) && !isDate(w.Text)
+	}) {
+		return nil // "3 sets of 10"
+	}
+	name, best := singular(all[lift].Text), all.Any(bestWords)
+	if all.At(lift+1) == "press" {
+		name += " press"
+	}
+	can := all.At(1) == "can" || all[:number].Any(lifting)
+	if !best && !can {
+		return nil
+	}
+	changed := best && (all.Has("new") || all.Has("now") || all.Has("ever"))
+	n := numberOf(all[number:])
+	return []Claim{{Attribute: "one record " + name, Value: n, Several: true, Changed: changed}}
+}
+
+// raised reads "I got my raise, I'm on 53k": the salary since.
+func raised(all english.Words) []Claim {
+	if w := all.At(0); w != "i" && w != "we" && w != "my" || !all.Any(raiseWords) || all.Any(uncertain) ||
+		all.Any(negations) || ofOthers(all) {
+		return nil
+	}
+	for i := 3; i < len(all); i++ {
+		n := numberOf(all[i:])
+		onIt := all[i-1].Text == "on" || all[i-1].Text == "at" || all[i-1].Text == "making" || all[i-1].Text == "earning"
+		if onIt && n != "" && isBe(all[i-2].Text) && len(n) > 3 {
+			return []Claim{{Attribute: "one salary", Value: n, Several: true, Changed: true}}
+		}
+	}
+	return nil
+}
+
+// paysRent reads "the landlord put the rent up, so I pay 1,020 euros every month now".
+func paysRent(all english.Words) []Claim {
+	if !all.Has("rent") || all.Any(negations) || all.Any(uncertain) || ofOthers(all) {
+		return nil
+	}
+	for i := 0; i+2 < len(all); i++ {
+		if w := all[i].Text; w != "i" && w != "we" || all[i+1].Text != "pay" {
+			continue
+		}
+		rest := withoutCurrency(all[i+2:])
+		monthly := all[i:].Has("month") || all[i:].Has("monthly")
+		if n := numberOf(rest); n != "" && monthly {
+			changed := all.Has("now") || all[:i].Any(themeSetters)
+			return []Claim{{Attribute: "one rent", Value: n, Several: true, Changed: changed}}
+		}
+	}
+	return nil
+}
+
+// newNamed is "my new car is a Dacia Jogger" for "picked up my new car yesterday, a Dacia Jogger"; "" for any other fact.
+func (c *claim) newNamed(all english.Words) string {
+	for i := 1; i+3 < min(len(all), maxOpening); i++ {
+		if all[i].Text != "new" || !possessives.Has(all[i-1].Text) || all[i].Stop != 0 {
+			continue
+		}
+		noun := all[i+1]
+		end := i + 1
+		comma := func() bool { // behind the bracket of a date
+			from, to := all[end].End, all[end+1].Start
+			return strings.Contains(c.text[min(from, to):to], ",")
+		}
+		for end < len(all)-2 && !comma() && end < i+4 {
+			end++
+		}
+		value := all[end+1:]
+		if !comma() || !onlyTime(all[i+2:end+1]) || !english.Articles.Has(value.At(0)) || len(value) < 2 {
+			return ""
+		}
+		last := 1
+		for last < len(value) && c.capital(value[last]) && value[last-1].Stop == 0 {
+			last++
+		}
+		if last < 2 || last < len(value) && value[last-1].Stop == 0 || value[0].Start > value[last-1].End {
+			return ""
+		}
+		return "my new " + c.written(english.Words{noun}) + " is " + c.text[value[0].Start:value[last-1].End]
+	}
+	return ""
+}
