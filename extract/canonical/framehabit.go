@@ -84,7 +84,8 @@ func withSmoking(claims []Claim) []Claim {
 		if ok && told.Ended && smokes.Has(what) {
 			claims = append(claims, Claim{Attribute: o + "habit smoke", Value: held, Ended: true})
 			for _, what := range []string{"pack", "cigarette", "tobacco", "cig"} {
-				claims = append(claims, Claim{Attribute: o + activityAttribute + "smoke " + what, Value: held, Ended: true})
+				of := o + activityAttribute + "smoke " + what
+				claims = append(claims, Claim{Attribute: of, Value: held, Ended: true})
 			}
 		}
 	}

@@ -74,7 +74,8 @@ func (f *frame) takesName() bool {
 // my job" does.
 func (c *claim) bindsTo(rest english.Words) bool {
 	somebody := rest.At(0) == "to" && (rest.At(1) == "a" || rest.At(1) == "an") // "married to a trombone player"
-	return bindsStatus.Has(rest.At(0)) && !somebody && !beginsDate(rest) && c.firstName(rest[1:min(2, len(rest))]) == "" &&
+	return bindsStatus.Has(rest.At(0)) && !somebody && !beginsDate(rest) &&
+		c.firstName(rest[1:min(2, len(rest))]) == "" &&
 		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"
 }
 
@@ -141,3 +142,13 @@ func (f *frame) ownerOf(v *verbPhrase) owner {
 
 // tellsOne reports whether a frame tells that one of several is left: "down to one car".
 func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" && before == "count " }
+
+// takesPlace reports whether a state that is told as a new one takes the place of another one, as people have one way
+// to work, and mostly one bank and one occupation: "these days I cycle to the office". Who does some field of work now
+// may do it beside.
+func (f *frame) takesPlace() bool {
+	first, _, _ := strings.Cut(f.attribute, " ")
+	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" || first == "bank" ||
+		first == "school" || first == "workplace" || f.attribute == "one boss" ||
+		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
+}

@@ -466,15 +466,6 @@ func (f *frame) bornAgain(o owner) bool {
 	return birth && f.event && o != "" && !o.isOne()
 }
 
-// takesPlace reports whether a state that is told as a new one takes the place of another one, as people have one way
-// to work, and mostly one bank and one occupation: "these days I cycle to the office". Who does some field of work now
-// may do it beside.
-func (f *frame) takesPlace() bool {
-	first, _, _ := strings.Cut(f.attribute, " ")
-	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" || first == "bank" ||
-		first == "school" || first == "workplace" || f.attribute == "one boss" || f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
-}
-
 // attributesOfThing are the attributes that a frame of a thing stands for.
 func attributesOfThing(begin, thing string, ended bool) []string {
 	switch {

@@ -15,10 +15,12 @@ var (
 	schoolsBeside = frameTables.Words("schools-beside")
 	lackKinds     = frameTables.Variants("lack-kinds")
 	getting       = frameTables.Words("getting")
+	holding       = frameTables.Words("holding")
 	lackEnds      = frameTables.Words("lack-ends")
 	lifts         = frameTables.Words("lifts")
 	lifting       = frameTables.Words("lifting")
 	bestWords     = frameTables.Words("best-words")
+	payLinks      = frameTables.Words("pay-links")
 	raiseWords    = frameTables.Words("raise-words")
 )
 
@@ -41,6 +43,8 @@ func (c *claim) schoolName(ws english.Words) string {
 
 // lackAttribute begins the attribute of a kind of things that somebody has none of.
 const lackAttribute = "lack of "
+
+// What follows the thing bounds the lack, unless it only says when it is so: "no car with me" leaves the one at home.
 
 // lacks reads "I don't have any pets" and "we have no car".
 func lacks(ws english.Words) []Claim {
@@ -87,23 +91,17 @@ func kindLacked(ws english.Words) string {
 	return ""
 }
 
+// A verb such as "have" tells of what there may have been before, so that it counts nothing more. "I had a cat as a
+// child" is of the past.
+
 // gains reads "we adopted a cat", of somebody who may have had no pet, and "I bought another guitar", which ends how
 // many they were.
 func gains(all, ws english.Words) (out []Claim) {
 	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) {
 		return nil
 	}
-	at := slices.IndexFunc(ws, func(w english.Word) bool { return getting.Has(w.Text) })
-	rest := ws[1:]
-	switch took := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "took" }); {
-	case at > 0 && at < 4:
-		rest = ws[at+1:]
-	case took > 0 && took < 4 && ws.At(took+1) == "in":
-		rest = ws[took+2:]
-	default:
-		return nil
-	}
-	if !indefinite.Has(rest.At(0)) && rest.At(0) != "my" && rest.At(0) != "our" {
+	rest := gained(ws)
+	if len(rest) == 0 || !indefinite.Has(rest[0].Text) && rest[0].Text != "my" && rest[0].Text != "our" {
 		return nil
 	}
 	for n := 2; n <= min(len(rest), maxObjectWords+1); n++ {
@@ -124,8 +122,7 @@ func gains(all, ws english.Words) (out []Claim) {
 		if nth := ordinals.Of(rest[1].Text); nth != "" && nth != "1" && n == 3 && countable.Has(noun) {
 			out = append(out, Claim{Attribute: "count " + noun, Value: nth, Changed: true})
 		}
-		had := ws[at+1:].Any(getting) || ws.At(at) == "have" || ws.At(at) == "own" || ws.At(at) == "keep"
-		if rest[0].Text == "another" && countable.Has(noun) && !had && !rest[n:].Any(tailDoubts) {
+		if rest[0].Text == "another" && countable.Has(noun) && !ws.Any(holding) && !rest[n:].Any(tailDoubts) {
 			out = append(out, Claim{Attribute: "count " + noun, Ended: true})
 		}
 		break
@@ -133,8 +130,24 @@ func gains(all, ws english.Words) (out []Claim) {
 	return out
 }
 
+// gained is what stands behind a verb of getting in ws, of which the speaker is the subject.
+func gained(ws english.Words) english.Words {
+	for i := 1; i < min(len(ws), 4); i++ {
+		if getting.Has(ws[i].Text) {
+			return ws[i+1:]
+		}
+		if ws[i].Text == "took" && ws.At(i+1) == "in" {
+			return ws[i+2:]
+		}
+	}
+	return nil
+}
+
 // yesNo are attributes whose value says only that they are so.
 var yesNo = frameTables.Words("yes-no")
+
+// What somebody lifts is told by its number alone as often as with a unit, so that a record has none. A brother's lift
+// and a set of ten are no record of the speaker's.
 
 // bestLift reads "I can deadlift 120 kg" and "pulled 135 on the deadlift last night, that's my new max".
 func bestLift(all english.Words) []Claim {
@@ -164,6 +177,9 @@ func bestLift(all english.Words) []Claim {
 	return []Claim{{Attribute: "one record " + name, Value: n, Several: true, Changed: changed}}
 }
 
+// A raise ends the salary of before, whether or not the new one is told. Who says what they are on since may do so in
+// the next clause.
+
 // raised reads "I got my raise, I'm on 53k": the salary since.
 func raised(all english.Words) []Claim {
 	if w := all.At(0); w != "i" && w != "we" && w != "my" || !all.Any(raiseWords) || all.Any(uncertain) ||
@@ -172,13 +188,15 @@ func raised(all english.Words) []Claim {
 	}
 	for i := 3; i < len(all); i++ {
 		n := numberOf(all[i:])
-		onIt := all[i-1].Text == "on" || all[i-1].Text == "at" || all[i-1].Text == "making" || all[i-1].Text == "earning"
-		if onIt && n != "" && isBe(all[i-2].Text) && len(n) > 3 {
+		paid := payLinks.Has(all[i-1].Text) && isBe(all[i-2].Text)
+		if paid && len(n) > 3 { // "I'm on 3 pills"
 			return []Claim{{Attribute: "one salary", Value: n, Several: true, Changed: true}}
 		}
 	}
 	return nil
 }
+
+// People tell that the rent went up in one clause and how much it is in the next one, which does not name it.
 
 // paysRent reads "the landlord put the rent up, so I pay 1,020 euros every month now".
 func paysRent(all english.Words) []Claim {
@@ -199,7 +217,10 @@ func paysRent(all english.Words) []Claim {
 	return nil
 }
 
-// newNamed is "my new car is a Dacia Jogger" for "picked up my new car yesterday, a Dacia Jogger"; "" for any other fact.
+// Who gets a new thing names it behind a comma, as a remark. The reader of "my new car is…" then reads both.
+
+// newNamed is "my new car is a Dacia Jogger" for "picked up my new car yesterday, a Dacia Jogger". It is "" for any
+// other fact.
 func (c *claim) newNamed(all english.Words) string {
 	for i := 1; i+3 < min(len(all), maxOpening); i++ {
 		if all[i].Text != "new" || !possessives.Has(all[i-1].Text) || all[i].Stop != 0 {

@@ -201,7 +201,8 @@ func leavesPlace(ws english.Words) bool {
 // handsOver reports whether at ws[i] somebody gives a thing of theirs to others for good: "gave the piano to the local
 // school". Who gives their number or a cold has it still.
 func handsOver(ws english.Words, i int) bool {
-	if w := ws[i].Text; w != "gave" && w != "given" && w != "donated" || !inAny(ws.At(i+1), possessives, english.Articles) {
+	w, next := ws[i].Text, ws.At(i+1)
+	if w != "gave" && w != "given" && w != "donated" || !inAny(next, possessives, english.Articles) {
 		return false
 	}
 	for k := i + 3; k+1 < min(len(ws), i+7) && !stopsClause(ws[k-1].Stop); k++ {
@@ -216,5 +217,6 @@ func handsOver(ws english.Words, i int) bool {
 // morning".
 func justNow(ws english.Words, i int) bool {
 	w, next := ws[i].Text, ws.At(i+1)
-	return w == "last" && next == "night" || w == "this" && (next == "morning" || next == "afternoon" || next == "evening")
+	partOfDay := next == "morning" || next == "afternoon" || next == "evening"
+	return w == "last" && next == "night" || w == "this" && partOfDay
 }

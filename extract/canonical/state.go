@@ -112,7 +112,8 @@ func (c *claim) states(ws english.Words) []Claim {
 			return nil
 		}
 		if kind == "amount dose" {
-			return []Claim{{Attribute: "dose of " + name, Value: numberOf(skipToValue("number", ws[k+n:])), Several: true, Changed: changed}}
+			value = numberOf(skipToValue("number", ws[k+n:]))
+			return []Claim{{Attribute: "dose of " + name, Value: value, Several: true, Changed: changed}}
 		}
 		return []Claim{{
 			Attribute: stateAttribute + name + " " + kind, Value: value, Several: true, Loose: true,
@@ -220,7 +221,7 @@ func stateNoun(ws english.Words) (name string, isNew bool) {
 		switch {
 		case w.Text == "new":
 			isNew = true
-		case inAny(w.Text, english.Prepositions, english.Articles, ownWords), english.Adverbs.Has(w.Text), w.Text == "usual":
+		case inAny(w.Text, english.Prepositions, english.Articles, english.Adverbs, ownWords), w.Text == "usual":
 		case inAny(one, noStateOf, manyOf, persons), inAny(w.Text, english.Pronouns, english.Auxiliaries),
 			relation(one) != "", kin.Has(one), links.Has(w.Text), givenNames.Has(one):
 			return "", false

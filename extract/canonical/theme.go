@@ -234,7 +234,8 @@ func (t *theme) endsOne(o *theme, n *themeNoun) bool {
 
 // denies reports whether t denies in the same words what o says: "I'm not lactose intolerant".
 func (t *theme) denies(o *theme) bool {
-	return t.negated && !o.negated && !o.loose && !t.past && !t.narrow && len(t.values) == 0 && t.taste == 0 && o.taste == 0 &&
+	return t.negated && !o.negated && !o.loose && !t.past && !t.narrow && len(t.values) == 0 &&
+		t.taste == 0 && o.taste == 0 &&
 		t.verb == o.verb && within(t.words, o.words) && within(o.words, t.words)
 }
 
