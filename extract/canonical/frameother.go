@@ -62,7 +62,8 @@ func (c *claim) inAnyClause(all, ws english.Words) []Claim {
 		return out
 	}
 	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws), c.states(ws), c.household(ws),
-		c.noMore(ws), c.leaves(ws), lacks(ws), gains(all, ws))
+		c.noMore(ws), c.leaves(ws), lacks(ws), gains(ws), born(ws),
+		groupSize(ws, c.changed), c.keptAt(ws))
 }
 
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.
@@ -134,8 +135,8 @@ func (f *frame) buys() bool {
 // ownerOf is whose attribute a frame tells of. A doctor sets the dose of the speaker: "my doctor put the sertraline up
 // to 75 mg".
 func (f *frame) ownerOf(v *verbPhrase) owner {
-	if strings.HasPrefix(f.attribute, "dose of ") && officials.Has(string(v.owner)) {
-		return ""
+	if strings.HasPrefix(f.attribute, "dose of ") && officials.Has(string(v.owner)) || f.attribute == "living" && f.ended {
+		return "" // "my boyfriend moved in with me"
 	}
 	return v.owner
 }
@@ -149,6 +150,6 @@ func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" &
 func (f *frame) takesPlace() bool {
 	first, _, _ := strings.Cut(f.attribute, " ")
 	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" || first == "bank" ||
-		first == "school" || first == "workplace" || f.attribute == "one boss" ||
+		first == "school" || first == "workplace" || first == "floor" || first == "living" || f.attribute == "one boss" ||
 		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 }

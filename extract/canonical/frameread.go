@@ -445,7 +445,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	}
 	siblings := f.bornAgain(v.owner)
 	return []Claim{{
-		Attribute: v.owner.attribute(name), Value: value, Ended: f.ended,
+		Attribute: f.ownerOf(v).attribute(name), Value: value, Ended: f.ended,
 		Several: f.several && !f.ended || siblings,
 		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended && !siblings,
 	}}

@@ -105,6 +105,9 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 		if o == "" {
 			return c.possessedSubject(ws[1:])
 		}
+		if rest := ws[1+n:]; rest.StartWith("and", "i") && len(rest) > 2 {
+			return "", rest[2:], true // "my wife and I separated"
+		}
 		rest := c.behindPerson(ws[1+n:])
 		return o, rest, len(rest) > 0
 	case kin.Has(word):

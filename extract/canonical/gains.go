@@ -16,6 +16,9 @@ var (
 	lackKinds     = frameTables.Variants("lack-kinds")
 	getting       = frameTables.Words("getting")
 	holding       = frameTables.Words("holding")
+	memberNouns   = frameTables.Words("member-nouns")
+	keeping       = frameTables.Words("keeping")
+	moving        = frameTables.Words("moving")
 	lackEnds      = frameTables.Words("lack-ends")
 	lifts         = frameTables.Words("lifts")
 	lifting       = frameTables.Words("lifting")
@@ -96,7 +99,7 @@ func kindLacked(ws english.Words) string {
 
 // gains reads "we adopted a cat", of somebody who may have had no pet, and "I bought another guitar", which ends how
 // many they were.
-func gains(all, ws english.Words) (out []Claim) {
+func gains(ws english.Words) (out []Claim) {
 	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) {
 		return nil
 	}
@@ -111,6 +114,9 @@ func gains(all, ws english.Words) (out []Claim) {
 		noun := countName(singular(rest[n-1].Text))
 		if n < len(rest) && strings.HasSuffix(rest[n].Text, "ed") {
 			break // "I have a car booked for the weekend"
+		}
+		if others := rest[n:]; ofSomebody(rest[:n-1]) || others.At(0) == "for" && !namesSpan(others) {
+			return out // "I got my son a job", "I bought a car for my niece"
 		}
 		if kind := kindLacked(rest[:n]); kind != "" {
 			got := Claim{Attribute: lackAttribute + kind, Value: "no", Several: true, Changed: true, Loose: true}
@@ -249,4 +255,87 @@ func (c *claim) newNamed(all english.Words) string {
 		return "my new " + c.written(english.Words{noun}) + " is " + c.text[value[0].Start:value[last-1].End]
 	}
 	return ""
+}
+
+// People tell how many they are in a team as "we're nine" or "my team has nine people".
+
+// groupSize reads "my team has nine people now".
+func groupSize(ws english.Words, changed bool) []Claim {
+	if len(ws) < 5 || ws[0].Text != "my" && ws[0].Text != "our" || !groupNouns.Has(ws[1].Text) ||
+		ws[2].Text != "has" && ws[2].Text != "is" || !isNumber(ws[3].Text) || !memberNouns.Has(ws[4].Text) {
+		return nil
+	}
+	if rest := withoutCue(ws[4:]); len(rest) > 1 {
+		return nil
+	}
+	return []Claim{{
+		Attribute: "members " + ws[1].Text, Value: ws[3].Text, Several: true, Changed: changed || len(ws) > 5,
+	}}
+}
+
+// keptAt reads "I keep my savings with ING" and "I moved my savings to Revolut": where the speaker has a thing of theirs
+// for longer. What was moved to another place is no longer at the first one.
+func (c *claim) keptAt(ws english.Words) []Claim {
+	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	at := 1
+	for at < len(ws) && (frontAdverbs.Has(ws[at].Text) || ws[at].Text == "have" && english.Past(ws.At(at+1))) {
+		at++
+	}
+	keeps, moves := keeping.Has(ws.At(at)), moving.Has(ws.At(at))
+	if !keeps && !moves || ws.At(at+1) != "my" && ws.At(at+1) != "our" {
+		return nil
+	}
+	for k := at + 3; k+1 < min(len(ws), at+8); k++ {
+		link := ws[k].Text
+		if moves && link == "from" || !english.Prepositions.Has(link) {
+			continue
+		}
+		value := withoutCue(ws[k+1:])
+		end := 1
+		for end < len(value) && value[end-1].Stop == 0 && c.capital(value[end]) {
+			end++
+		}
+		placed := link == "with" || link == "in" || link == "on" || link == "at"
+		if moves && link != "to" && link != "over" || keeps && !placed || !c.capital(value[0]) ||
+			goesOn(value[:end], value[end:]) {
+			return nil
+		}
+		name, _ := stateNoun(ws[at+2 : k])
+		if from := slices.IndexFunc(ws[at+2:k], func(w english.Word) bool { return w.Text == "from" }); from > 0 {
+			name, _ = stateNoun(ws[at+2 : at+2+from])
+		}
+		if name == "" {
+			return nil
+		}
+		return []Claim{{
+			Attribute: keptAttribute + name, Value: value[:end].String(), Several: true, Changed: moves || c.changed,
+			Loose: true,
+		}}
+	}
+	return nil
+}
+
+// keptAttribute begins the attribute of a thing that is kept at a place with a name.
+const keptAttribute = "place of "
+
+// born reads "our son was born on Sunday", which ends a pregnancy of the speaker's or their partner's.
+func born(ws english.Words) (out []Claim) {
+	if len(ws) < 3 || ws[0].Text != "my" && ws[0].Text != "our" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	for k := 2; k+1 < min(len(ws), 6); k++ {
+		arrives := pastBe.Has(ws[k].Text) && ws[k+1].Text == "born" || ws[k].Text == "is" && ws[k+1].Text == "here"
+		one := children.Has(singular(ws[1].Text)) ||
+			k == 3 && children.Has(singular(ws[2].Text)) && !ofSomebody(ws[1:2]) // "our second baby"
+		if dated := slices.ContainsFunc(ws, func(w english.Word) bool { return isYear(w.Text) }); !arrives || !one || dated {
+			continue
+		}
+		for _, whose := range []owner{"", "wife", "girlfriend", "partner"} {
+			out = append(out, Claim{Attribute: whose.attribute("pregnancy"), Ended: true})
+		}
+		return out
+	}
+	return nil
 }

@@ -171,7 +171,8 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 			continue
 		}
 		person := func(w string) bool { return relation(singular(w)) != "" || persons.Has(singular(w)) }
-		if ws[1:k].Any(givenNouns) || person(ws[1].Text) || person(ws[k-1].Text) { // "my sisters editor"
+		program := softwareManagers.Has(ws.At(k - 2))
+		if ws[1:k].Any(givenNouns) || person(ws[1].Text) || person(ws[k-1].Text) && !program { // "my sisters editor"
 			return nil
 		}
 		rest := ws[k+n:]
