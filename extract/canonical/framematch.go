@@ -50,6 +50,7 @@ var (
 	smokes           = frameTables.Words("smokes")
 	renaming         = frameTables.Words("renaming")
 	softwareManagers = frameTables.Words("software-managers")
+	onlyOne          = frameTables.Words("only-one")
 	routines         = frameTables.Variants("routines")
 	namedStates      = frameTables.Words("named-states")
 	births           = frameTables.Words("births")

@@ -135,8 +135,9 @@ func (f *frame) buys() bool {
 // ownerOf is whose attribute a frame tells of. A doctor sets the dose of the speaker: "my doctor put the sertraline up
 // to 75 mg".
 func (f *frame) ownerOf(v *verbPhrase) owner {
-	if strings.HasPrefix(f.attribute, "dose of ") && officials.Has(string(v.owner)) || f.attribute == "living" && f.ended {
-		return "" // "my boyfriend moved in with me"
+	movesIn := f.attribute == "living" && f.ended // "my boyfriend moved in with me"
+	if movesIn || strings.HasPrefix(f.attribute, "dose of ") && officials.Has(string(v.owner)) {
+		return ""
 	}
 	return v.owner
 }
@@ -149,7 +150,6 @@ func (f *frame) tellsOne(before string) bool { return f.event && f.value != "" &
 // may do it beside.
 func (f *frame) takesPlace() bool {
 	first, _, _ := strings.Cut(f.attribute, " ")
-	return first == "commute" || first == "grade" || first == "shifts" || first == "meal" || first == "bank" ||
-		first == "school" || first == "workplace" || first == "floor" || first == "living" || f.attribute == "one boss" ||
-		f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
+	work := f.attribute == "one boss" || f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
+	return work || onlyOne.Has(first)
 }

@@ -17,6 +17,7 @@ var (
 	getting       = frameTables.Words("getting")
 	holding       = frameTables.Words("holding")
 	memberNouns   = frameTables.Words("member-nouns")
+	keptLinks     = frameTables.Words("kept-links")
 	keeping       = frameTables.Words("keeping")
 	moving        = frameTables.Words("moving")
 	lackEnds      = frameTables.Words("lack-ends")
@@ -287,38 +288,56 @@ func (c *claim) keptAt(ws english.Words) []Claim {
 	if !keeps && !moves || ws.At(at+1) != "my" && ws.At(at+1) != "our" {
 		return nil
 	}
-	for k := at + 3; k+1 < min(len(ws), at+8); k++ {
-		link := ws[k].Text
-		if moves && link == "from" || !english.Prepositions.Has(link) {
-			continue
+	thing := ws[at+2:]
+	for k := 1; k+1 < min(len(thing), maxKept); k++ {
+		link := thing[k].Text
+		if !english.Prepositions.Has(link) || moves && link == "from" {
+			continue // "moved my savings from ING to Revolut"
 		}
-		value := withoutCue(ws[k+1:])
-		end := 1
-		for end < len(value) && value[end-1].Stop == 0 && c.capital(value[end]) {
-			end++
-		}
-		placed := link == "with" || link == "in" || link == "on" || link == "at"
-		if moves && link != "to" && link != "over" || keeps && !placed || !c.capital(value[0]) ||
-			goesOn(value[:end], value[end:]) {
-			return nil
-		}
-		name, _ := stateNoun(ws[at+2 : k])
-		if from := slices.IndexFunc(ws[at+2:k], func(w english.Word) bool { return w.Text == "from" }); from > 0 {
-			name, _ = stateNoun(ws[at+2 : at+2+from])
-		}
-		if name == "" {
+		place := c.placeKept(thing[k+1:])
+		rightLink := keeps && keptLinks.Has(link) || moves && link == "to"
+		name, _ := stateNoun(withoutFrom(thing[:k]))
+		if !rightLink || place == "" || name == "" {
 			return nil
 		}
 		return []Claim{{
-			Attribute: keptAttribute + name, Value: value[:end].String(), Several: true, Changed: moves || c.changed,
-			Loose: true,
+			Attribute: keptAttribute + name, Value: place, Several: true, Changed: moves || c.changed, Loose: true,
 		}}
 	}
 	return nil
 }
 
+// maxKept bounds the words of a thing that is kept somewhere, with the place that it was moved from.
+const maxKept = 8
+
+// placeKept is the name that ws begins with, if the phrase ends with it.
+func (c *claim) placeKept(ws english.Words) string {
+	ws = withoutCue(ws)
+	if !c.capital(ws[0]) {
+		return ""
+	}
+	end := 1
+	for end < len(ws) && ws[end-1].Stop == 0 && c.capital(ws[end]) {
+		end++
+	}
+	if goesOn(ws[:end], ws[end:]) {
+		return "" // "Google docs of the team"
+	}
+	return ws[:end].String()
+}
+
+// withoutFrom is ws up to the place that a thing was moved from.
+func withoutFrom(ws english.Words) english.Words {
+	if from := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "from" }); from > 0 {
+		return ws[:from]
+	}
+	return ws
+}
+
 // keptAttribute begins the attribute of a thing that is kept at a place with a name.
 const keptAttribute = "place of "
+
+// A birth long ago was of another child, and who tells of it names its year. A nephew is no child of the speaker's.
 
 // born reads "our son was born on Sunday", which ends a pregnancy of the speaker's or their partner's.
 func born(ws english.Words) (out []Claim) {
@@ -329,7 +348,8 @@ func born(ws english.Words) (out []Claim) {
 		arrives := pastBe.Has(ws[k].Text) && ws[k+1].Text == "born" || ws[k].Text == "is" && ws[k+1].Text == "here"
 		one := children.Has(singular(ws[1].Text)) ||
 			k == 3 && children.Has(singular(ws[2].Text)) && !ofSomebody(ws[1:2]) // "our second baby"
-		if dated := slices.ContainsFunc(ws, func(w english.Word) bool { return isYear(w.Text) }); !arrives || !one || dated {
+		longAgo := slices.ContainsFunc(ws, func(w english.Word) bool { return isYear(w.Text) })
+		if !arrives || !one || longAgo {
 			continue
 		}
 		for _, whose := range []owner{"", "wife", "girlfriend", "partner"} {
