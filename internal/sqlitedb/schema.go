@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -14,7 +16,8 @@ import (
 )
 
 // Migrate brings the tables of one component up to date: it runs the steps that
-// the file has not seen yet. A component only ever adds steps. Migrate fails if
+// the file has not seen yet, or makes at once what all of them come to if the file
+// has seen none. A component only ever adds steps. Migrate fails if
 // the file has seen more steps than there are, as a newer memoryd wrote it, and if a
 // table or an index is missing that the steps have made.
 func (db *DB) Migrate(component string, steps ...string) error {
@@ -33,16 +36,24 @@ func (db *DB) Migrate(component string, steps ...string) error {
 		}
 		return nil
 	}
+	made, err := blueprintOf(steps)
+	if err != nil {
+		return err
+	}
 	const stored = `SELECT version FROM schema_versions WHERE component = ?`
 	// A start that changes nothing writes nothing, so a damaged file can be served for
 	// reading.
-	err := db.Read(context.Background(), func(tx *sql.Tx) error { return read(tx.QueryRow(stored, component)) })
+	err = db.Read(context.Background(), func(tx *sql.Tx) error { return read(tx.QueryRow(stored, component)) })
 	if err == nil && version < len(steps) {
 		err = db.Write(context.Background(), For(memory.Scope{}), func(tx *Tx) error {
 			if err := read(tx.QueryRow(stored, component)); err != nil {
 				return err
 			}
-			for i, step := range steps[version:] {
+			left := steps[version:]
+			if version == 0 && made.script != "" {
+				left = []string{made.script}
+			}
+			for i, step := range left {
 				if err := db.migrateStep(tx, component, step, version > 0, version+i+1); err != nil {
 					return err
 				}
@@ -55,7 +66,7 @@ func (db *DB) Migrate(component string, steps ...string) error {
 	if err != nil {
 		return err
 	}
-	return db.hasAll(steps)
+	return db.hasAll(made)
 }
 
 // migrateStep runs one step. Where an earlier memoryd has filled the tables, the log tells of
@@ -76,32 +87,62 @@ func (db *DB) migrateStep(tx *Tx, component, step string, filled bool, number in
 // objects are the tables, indexes and triggers of a database.
 const objects = `SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1`
 
-// hasAll fails if the file lacks what the steps make: a part of its schema is gone.
-func (db *DB) hasAll(steps []string) error {
+// A blueprint is what the steps of a component make of an empty file.
+type blueprint struct {
+	names  []string // the objects, in order
+	script string   // makes them all; empty if the steps write rows, too
+}
+
+// blueprints holds the blueprints of this process, by the steps. The steps of a component are
+// the same for each file, and SQLite reads the whole schema again after each change of a table.
+var blueprints sync.Map
+
+// blueprintOf runs steps in a database of their own, the first time that it is called with them.
+func blueprintOf(steps []string) (*blueprint, error) {
+	all := strings.Join(steps, "\n")
+	if b, ok := blueprints.Load(all); ok {
+		return b.(*blueprint), nil
+	}
 	model, err := sql.Open("sqlite", Memory)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer model.Close()
 	model.SetMaxOpenConns(1) // each connection would be a database of its own
 	for _, step := range steps {
 		if _, err := model.Exec(step); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	want, err := collectNames(model.QueryContext(context.Background(), objects))
-	if err != nil {
-		return err
+	b := &blueprint{}
+	if b.names, err = collectNames(model.QueryContext(context.Background(), objects)); err != nil {
+		return nil, err
 	}
+	// A changed table keeps the text that would make it as it is now. SQLite itself makes what has
+	// no text, and what has a name of its own.
+	statements, err := collectNames(model.QueryContext(context.Background(), `SELECT sql FROM sqlite_schema
+		WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND total_changes() = 0 ORDER BY rowid`))
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) > 0 {
+		b.script = strings.Join(statements, ";\n") + ";"
+	}
+	blueprints.Store(all, b)
+	return b, nil
+}
+
+// hasAll fails if the file lacks what the steps make: a part of its schema is gone.
+func (db *DB) hasAll(made *blueprint) error {
 	var have []string
-	err = db.Read(context.Background(), func(tx *sql.Tx) (err error) {
+	err := db.Read(context.Background(), func(tx *sql.Tx) (err error) {
 		have, err = collectNames(tx.QueryContext(context.Background(), objects))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range want {
+	for _, name := range made.names {
 		if _, found := slices.BinarySearch(have, name); !found {
 			return errDamagedFile(db.path, "the "+name+" is missing")
 		}
