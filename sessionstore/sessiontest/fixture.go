@@ -1,10 +1,12 @@
 package sessiontest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -364,7 +366,13 @@ func change(seq int64) sessionstore.Change {
 // equal compares values exactly, except that nil and empty lists are equal.
 func (f *fixture) equal(what string, got, want any) {
 	f.t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if reflect.DeepEqual(want, got) { // mostly, and in a tenth of the time
+		return
+	}
+	// Without it cmp takes a document byte by byte, each through reflection.
+	documents := cmp.FilterValues(func(x, y json.RawMessage) bool { return len(x)+len(y) > 0 },
+		cmp.Comparer(func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }))
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), documents); diff != "" {
 		f.t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
