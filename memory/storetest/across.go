@@ -73,10 +73,10 @@ func acrossLists(b *bank) {
 	}
 	for app := range apps {
 		for _, order := range appOrders() {
+			want := acrossOf(b, app, scopes, memory.List{Order: order})
 			for _, size := range []int{0, 1, 7} {
 				list := memory.List{Order: order, PageSize: size}
-				b.same(fmt.Sprintf("ListApp(%q, %+v)", app, list), b.listApp(app, list),
-					acrossOf(b, app, scopes, memory.List{Order: order}))
+				b.same(fmt.Sprintf("ListApp(%q, %+v)", app, list), b.listApp(app, list), want)
 			}
 		}
 	}
