@@ -44,6 +44,7 @@ func scaleOut(t *testing.T, sessions string) {
 	var senders sync.WaitGroup
 	for u := range killUsers {
 		all := userPieces(u)
+		all = all[:len(all)/sparse]
 		sendAll(t, calm, all)
 		// Each piece goes to one memoryd and some to a second one, in any
 		// order.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,7 +144,7 @@ func TestSoakAbsent(t *testing.T) {
 // finds each turn right after its acknowledgement, however many clients write.
 func TestSoakFindable(t *testing.T) {
 	t.Parallel()
-	r := soak(t, nil, "-scenario", "findable", "-events", "1000", "-clients", "50")
+	r := soak(t, nil, "-scenario", "findable", "-events", strconv.Itoa(1000/sparse), "-clients", "50")
 	// A slow machine may refuse some of the searches.
 	if r.Findable.Checked == 0 || r.Findable.NotAtOnce > 0 {
 		t.Errorf("%+v", r.Findable)
