@@ -63,7 +63,7 @@ func (c *claim) inAnyClause(all, ws english.Words) []Claim {
 	}
 	return slices.Concat(out, c.former(ws), c.counted(ws), countNow(all, ws), c.states(ws), c.household(ws),
 		c.noMore(ws), c.leaves(ws), lacks(ws), gains(ws), born(ws),
-		groupSize(ws, c.changed), c.keptAt(ws))
+		groupSize(ws, c.changed), c.keptAt(ws), c.ways(ws))
 }
 
 // takesName reports whether a frame tells of the name of somebody else that the speaker takes.

@@ -274,8 +274,10 @@ func groupSize(ws english.Words, changed bool) []Claim {
 	}}
 }
 
-// keptAt reads "I keep my savings with ING" and "I moved my savings to Revolut": where the speaker has a thing of theirs
-// for longer. What was moved to another place is no longer at the first one.
+// A thing of which one says where it is kept is at one place. What was moved to another one is no longer at the first.
+
+// keptAt reads "I keep my savings with ING" and "I moved my savings to Revolut": where the speaker has a thing of
+// theirs for longer.
 func (c *claim) keptAt(ws english.Words) []Claim {
 	if w := ws.At(0); w != "i" && w != "we" || ws.Any(uncertain) || ws.Any(negations) {
 		return nil
