@@ -42,7 +42,12 @@ func bounded(claims []Claim, all english.Words) []Claim {
 // hasPassingReason reports whether a fact gives a reason for which something is disliked for a time, or a reason that
 // is another thing. "Since the flu" is a beginning.
 func hasPassingReason(all english.Words) bool {
-	return all.Any(passingReasons) && !all.Has("since") || forOwnReason(all)
+	passes := false
+	for i, w := range all {
+		sickens := all.At(i-1) == "me" && (all.At(i-2) == "make" || all.At(i-2) == "makes") // "makes me sick"
+		passes = passes || passingReasons.Has(w.Text) && !sickens
+	}
+	return passes && !all.Has("since") || forOwnReason(all)
 }
 
 // besides reports whether a fact says that something holds beside what held before: "I work as a translator too".

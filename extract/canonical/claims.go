@@ -84,6 +84,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)
 	claims, themes = c.withOthers(claims, themes, all, kind)
+	themes = append(themes, c.orders(all)...)
 	return claims, themes, telling != 1 && several(list)
 }
 
@@ -233,6 +234,9 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	if len(c.words) < 2 || len(c.words) > maxClaimWords {
 		return nil
 	}
+	if out := c.withdrawnManner(); out != nil {
+		return out
+	}
 	if name, side := mannerOfFact(c.words); name != "" {
 		out := []Claim{{Attribute: name, Value: side}}
 		if name == "emojis" || name == formatManner {
@@ -262,6 +266,10 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 			found[i].Changed = found[i].Changed || c.changed && !found[i].Ended && !found[i].Several
 		}
 	}
+	if o, predicate := c.subjectOf(c.words); len(predicate) > 0 {
+		found = append(found, c.food(o, predicate)...)
+	}
+	found = append(found, c.usual(c.words)...)
 	if several {
 		found = slices.DeleteFunc(found, func(c Claim) bool { return !c.Ended && c.Listed() })
 	}
@@ -335,6 +343,7 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 		out = append(out, c.citizenship(o, predicate)...)
 		out = append(out, c.trade(o, predicate, changed)...)
 		out = append(out, c.preference(o, predicate)...)
+		out = append(out, c.personOf(o, predicate)...)
 	}
 	out = append(out, c.partner()...)
 	out = append(out, c.favoriteThing()...)

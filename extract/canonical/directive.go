@@ -42,6 +42,12 @@ var directiveRules = []struct {
 	{[]string{"answer"}, answerLanguage, "Answer in French = language of answers: french"},
 	{[]string{"reply"}, answerLanguage, "Reply to me in English = language of answers: english"},
 	{[]string{"respond"}, answerLanguage, "Respond in Dutch = language of answers: dutch"},
+	{[]string{"let", "us", "go", "back", "to"}, languageAlone, "Let's go back to Greek = language of answers: greek"},
+	{[]string{"speak"}, spokenLanguage, "Speak English with me = language of answers: english"},
+	{[]string{"i", "would", "rather", "you", "answered"}, answerLanguage,
+		"I'd rather you answered in Greek = language of answers: greek"},
+	{[]string{"i", "would", "rather", "you", "spoke"}, spokenLanguage,
+		"I'd rather you spoke Greek with me = language of answers: greek"},
 	{[]string{"speak"}, answerLanguage, "Speak to me in Polish = language of answers: polish"},
 	{[]string{"talk"}, answerLanguage, "Talk to me in Greek = language of answers: greek"},
 	{[]string{"write"}, writtenLanguage, "Always write in French = language of answers: french"},
@@ -141,6 +147,9 @@ func answerLength(ws english.Words) reading {
 func atMost(ws english.Words, i int) bool {
 	if i == 0 || !isNumber(ws[i].Text) || !answerUnits.Has(singular(ws.At(i+1))) {
 		return false
+	}
+	if before := ws[i-1].Text; bound.Has(before) || before == "under" || before == "below" || before == "within" {
+		return true // "keep answers under 100 words"
 	}
 	return slices.ContainsFunc(ws[i+1:], func(w english.Word) bool { return bound.Has(w.Text) })
 }
@@ -258,7 +267,18 @@ func answerLanguage(_ *claim, ws english.Words, _ bool) reading {
 	if len(ws) != 1 || !languages.Has(ws[0].Text) {
 		return reading{}
 	}
-	return reading{"language of answers", ws[0].Text}
+	return reading{languageAttribute, ws[0].Text}
+}
+
+const languageAttribute = "language of answers"
+
+// spokenLanguage reads "German with me" and "German to me from now on".
+func spokenLanguage(c *claim, ws english.Words, _ bool) reading {
+	ws = withoutChange(ws)
+	if len(ws) < 3 || !languages.Has(ws[0].Text) || ws[1].Text != "with" && ws[1].Text != "to" || ws[2].Text != "me" {
+		return reading{}
+	}
+	return languageAlone(c, slices.Concat(ws[:1], ws[3:]), true)
 }
 
 // languageAlone reads "English" and "answering in English".

@@ -57,7 +57,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 			out = append(out, c.nouns(all, s.from, s.to, false)...)
 			continue
 		}
-		out = append(append(out, c.framePredicate(v, ws)...), c.replaced(&v, ws)...)
+		out = slices.Concat(out, c.framePredicate(v, ws), c.replaced(&v, ws), c.charming(s.words))
 		if w := s.words.At(0); v.owner == "" || w == "my" || w == "our" {
 			out = append(out, c.nouns(all, s.from, s.to, v.owner == "")...)
 		}

@@ -239,7 +239,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 			_, n, ok := c.match(tokens, rest)
 			return ok && (n == len(rest) || ends(rest[n]))
 		}
-		names := c.thingNames(ws[:k], nil)
+		names := c.thingNames(withoutPerception(ws[:k]), nil)
 		switch {
 		case len(names) == 0:
 		case ofLoved(ws[k-1], rest): // "my kids drive me nuts"

@@ -256,7 +256,7 @@ func infinitiveOfThird(w string) string {
 
 // dietOf reads "vegan" and "on a keto diet".
 func dietOf(ws english.Words) string {
-	for len(ws) > 1 && (frontAdverbs.Has(ws[0].Text) || ws[0].Text == "on" || english.Articles.Has(ws[0].Text)) {
+	for len(ws) > 1 && (inAny(ws[0].Text, frontAdverbs, dietDegrees) || ws[0].Text == "on" || english.Articles.Has(ws[0].Text)) {
 		ws = ws[1:]
 	}
 	if len(ws) > 0 && diets.Has(ws[0].Text) &&

@@ -47,7 +47,7 @@ func rulesDigest() string {
 		examples = append(examples, rule.example)
 	}
 	h := sha256.New()
-	for line := range strings.Lines(tablesText + framesText + townsText) {
+	for line := range strings.Lines(tablesText + framesText + ordersText + townsText) {
 		if !strings.HasPrefix(line, "#") {
 			examples = append(examples, strings.Join(strings.Fields(line), " "))
 		}

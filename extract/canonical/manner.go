@@ -19,6 +19,7 @@ var (
 	taskLinks       = themeTables.Words("task-links")
 	taskDeterminers = themeTables.Words("task-determiners")
 	answerTimes     = themeTables.Words("answer-times")
+	measureNouns    = themeTables.Words("measure-nouns")
 	wholeWords      = themeTables.Words("whole-words")
 )
 
@@ -72,6 +73,9 @@ func mannerOf(ws english.Words, lasting bool) (name, side string) {
 	// "Please sum it up in bullet points" and "use emojis" may be about one text, however polite.
 	if (name == formatManner || name == "emojis") && !lasting && !ws.Any(allAnswers) {
 		return "", ""
+	}
+	if name == "units" {
+		name += ofMeasure(ws)
 	}
 	if name == "" || !standing && !ws.Any(answerNouns) && !ws.Any(mannerObjects) && !setsAlone(ws.At(verb), name) {
 		return "", ""
@@ -154,6 +158,16 @@ func namesTask(ws english.Words) bool {
 		}
 	}
 	return true
+}
+
+// ofMeasure is what tells the units of one measure from those of others: "give distances in miles".
+func ofMeasure(ws english.Words) string {
+	for _, w := range ws {
+		if measureNouns.Has(w.Text) {
+			return " of " + w.Text
+		}
+	}
+	return ""
 }
 
 // mannerSide finds the first side that ws names; the other one if it is denied.

@@ -200,14 +200,16 @@ const (
 // favoriteAtEnd reads "Green is my favorite color".
 func (c *claim) favoriteAtEnd() reading {
 	ws := c.words
-	for i := 1; i+3 < len(ws) && i <= maxValueWords; i++ {
-		if !ws[i:].StartWith("is", "my", "favorite") {
+	for i := 1; i+2 < len(ws) && i <= maxValueWords; i++ {
+		n := favoriteBe.Match(ws, i)
+		if n == 0 || i+n >= len(ws) {
 			continue
 		}
-		if inAny(ws[0].Text, english.Deictic, english.Articles, possessives) || len(ws)-i > maxFavoriteWords {
+		if inAny(ws[0].Text, english.Deictic, english.Articles, possessives) || len(ws)-i-n+3 > maxFavoriteWords {
 			return reading{}
 		}
-		return c.favorite(ws[i+2:], ws[:i])
+		// "Favorite" is the last word of the phrase, and the first of the noun.
+		return c.favorite(ws[i+n-1:], ws[:i])
 	}
 	return reading{}
 }

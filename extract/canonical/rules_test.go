@@ -11,7 +11,7 @@ import (
 // The texts of the tables and the program have the same tables, and no table has
 // a word twice.
 func TestTables(t *testing.T) {
-	for _, problem := range append(tables.Problems(), frameTables.Problems()...) {
+	for _, problem := range slices.Concat(tables.Problems(), frameTables.Problems(), orderTables.Problems()) {
 		t.Error(problem)
 	}
 }

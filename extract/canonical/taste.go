@@ -15,13 +15,23 @@ const (
 // taste reads "I love sushi", "I can't stand sushi anymore" and "I'm not a fan of
 // sushi". A liking may have a bound: "I like tea in summer".
 func (c *claim) taste(ws english.Words) []Claim {
+	if what := putOff(ws); what != "" {
+		return tastesOf(what, Claim{Attribute: "taste of " + what, Value: disliked})
+	}
 	if ws.At(0) != "i" {
 		return nil
 	}
 	ws, _ = withoutAnymore(withoutAdverbs(ws[1:]))
+	if value, what := fan(ws); what != "" {
+		return tastesOf(what, Claim{Attribute: "taste of " + what, Value: value})
+	}
+	ws = withoutDegree(ws)
 	value, n := liked, likePhrases.Match(ws, 0)
 	if n == 0 {
 		value, n = disliked, dislikePhrases.Match(ws, 0)
+	}
+	if n == 0 {
+		value, n = turnedTaste(ws)
 	}
 	if last := len(ws) - 1; n == 0 && ws.At(0) == "find" && last > 1 { // "find opera boring"
 		switch {
@@ -55,8 +65,24 @@ func (c *claim) taste(ws english.Words) []Claim {
 		rest[0].Text == "either" && len(rest) > 1 && !changeWords.Has(rest[1].Text))
 	bounded = bounded && !(ws[:n].Has("to") && rest[0].Text == "after") // "came to love it after a month there"
 	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
-	head := what[strings.LastIndex(what, " ")+1:]
+	out := tastesOf(what, taste)
+	// Who likes tea in summer likes one thing, which they may come to dislike.
+	within, _ := withoutAnymore(withoutChange(rest))
+	if bounded && len(within) < maxBound && len(within) > 1 && !forNow(within) && english.Prepositions.Has(within[0].Text) {
+		out = append(out, Claim{Attribute: "taste of " + what + " " + within.String(), Value: value, Changed: taste.Changed})
+	}
+	return out
+}
+
+// maxBound bounds the words of what bounds a taste: "from home", "in my coffee".
+const maxBound = 4
+
+// tastesOf are a taste of a thing and what it says of others of its kind.
+func tastesOf(what string, taste Claim) []Claim {
+	head, value := what[strings.LastIndex(what, " ")+1:], taste.Value
 	switch {
+	case value == disliked && colors.Has(head):
+		return []Claim{taste, {Attribute: "favorite color", Value: what, Ended: true}}
 	case taste.Narrow:
 	case value == liked && head != what: // who dislikes all coffee no longer enjoys strong coffee
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Several: true}}

@@ -150,6 +150,7 @@ type theme struct {
 	scope     string // see scopeOf
 	who       string // see Claim
 	acts      string // the stem of the activity that a claim of the fact is about; see withActivities
+	order     *order // what the agent is told; only other orders meet it
 }
 
 // themeNoun is a noun, in one form for all words that name the thing.
@@ -176,6 +177,9 @@ type themeValue struct{ kind, text string }
 // endsTheme reports whether t, said later, takes the place of o. An end leaves nothing that something else may end,
 // except what somebody cannot stand.
 func (t *theme) endsTheme(o *theme) bool {
+	if t.order != nil || o.order != nil {
+		return t.order != nil && o.order != nil && t.order.ends(o.order)
+	}
 	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || o.past || !t.covers(o) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
@@ -384,7 +388,7 @@ func within(a, b []string) bool {
 
 // changes reports whether t may end others.
 func (t *theme) changes() bool {
-	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
+	return t.order != nil || !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
 		t.wrong || t.moved || t.changed || len(t.not)+len(t.old) > 0 || t.taste != 0)
 }
 

@@ -22,6 +22,15 @@ type order struct {
 
 // directive reads ws[i:] as an instruction that holds beyond the next answer.
 func directive(ws english.Words, i int) topics {
+	t := told(ws, i)
+	if t == none && standingOrder(ws[i:]) {
+		return instruction
+	}
+	return t
+}
+
+// told is directive for what one of the words of an order says: "call me Bob", "always", "in French".
+func told(ws english.Words, i int) topics {
 	o := unwrap(ws, i)
 	if len(o.words) == 0 {
 		return none
