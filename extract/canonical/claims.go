@@ -85,6 +85,11 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	claims = c.withActivity(claims, themes, list, words, all)
 	claims, themes = c.withOthers(claims, themes, all, kind)
 	themes = append(themes, c.orders(all)...)
+	for _, clause := range orderClauses(all) {
+		if !all.Has("but") { // "I booked the flight, but they canceled it"
+			claims = append(claims, c.todo(clause)...)
+		}
+	}
 	return claims, themes, telling != 1 && several(list)
 }
 

@@ -1,11 +1,16 @@
 package canonical
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
+
+// A diet, a food that is left out and the way somebody takes a drink are attributes of their own, since who is vegan
+// may leave out gluten as well. A word of one occasion, such as "today", leaves all of them as they are, and so does what
+// somebody else eats or drinks.
 
 // What people leave out of their food is told in many ways: "I'm gluten-free", "I avoid gluten", "I can't have gluten".
 // All of them are one attribute, which ends as soon as somebody eats the thing again. How they take a drink is one
@@ -37,67 +42,103 @@ func (c *claim) food(o owner, ws english.Words) []Claim {
 // abstains reads "am gluten free", "avoid dairy", "do not drink", and the end of it: "eat gluten again".
 func (c *claim) abstains(o owner, ws english.Words) []Claim {
 	rest, over := withoutAnymore(ws)
-	negated := false
-	for len(rest) > 1 && (negations.Has(rest[0].Text) || inAny(rest[0].Text, english.Auxiliaries, frontAdverbs) &&
-		!isBe(rest[0].Text) && !(rest[0].Text == "have" && !rest[1:].Any(consuming) && !english.Past(rest[1].Text))) {
-		negated = negated || negations.Has(rest[0].Text)
-		rest = rest[1:]
+	rest, negated := plainPredicate(rest)
+	if len(rest) == 0 {
+		return nil
 	}
-	if isBe(rest.At(0)) && rest.At(1) == "not" {
-		negated, rest = true, slices.Concat(rest[:1], rest[2:])
+	if n := backOn.Match(rest, 0); n > 0 && n < len(rest) && !negated {
+		return freeOf(o, wholeObject(withoutChange(rest[n:])), true)
 	}
-	free := func(what string, ended bool) []Claim {
-		if what == "" {
-			return nil
-		}
-		return []Claim{{Attribute: o.attribute(freeAttribute + what), Value: held, Ended: ended}}
+	if out := abstinent(o, rest, negated || over); out != nil {
+		return out
 	}
+	// "Started drinking again" has the verb behind.
 	if beginning.Match(rest, 0) == 1 && len(rest) > 2 {
 		rest = rest[1:]
 	}
+	first := rest[0].Text
+	verb := cmp.Or(infinitiveOfThird(first), first)
 	again := rest.At(len(rest)-1) == "again" || c.changed && !negated && ws.At(0) == "can"
-	first := rest.At(0)
-	switch n := backOn.Match(rest, 0); {
-	case n > 0 && n < len(rest) && !negated:
-		return free(wholeObject(withoutChange(rest[n:])), true)
-	case isBe(first) || first == "eat" || first == "eats":
-		if dryStates.Has(rest.At(1)) && len(withoutChange(rest)) == 2 && isBe(first) {
-			dry := asEnded([]Claim{habit(o, "drink alcohol"), habit(o, "of alcohol"), habit(o, "drink")})
-			return append(free("alcohol", negated), slices.DeleteFunc(dry, func(Claim) bool { return negated })...)
-		}
-		if k := slices.IndexFunc(rest, func(w english.Word) bool { return w.Text == "free" }); k == 2 &&
-			len(withoutChange(rest)) <= 3 {
-			return free(rest[1].Text, negated || over)
-		}
-	}
-	verb := infinitiveOfThird(first)
-	if verb == "" {
-		verb = first
-	}
 	switch {
 	case verb == "avoid":
-		return free(wholeObject(withoutChange(rest[1:])), negated || over)
+		return freeOf(o, wholeObject(withoutChange(rest[1:])), negated || over)
 	case verb == "drink" && len(rest) == 1, verb == "drinking" && again && len(rest) == 2:
-		return free("alcohol", !negated)
+		return freeOf(o, "alcohol", !negated)
 	case !consuming.Has(verb) || len(rest) < 2:
 		return nil
 	case negated && !over:
-		return free(wholeObject(withoutChange(rest[1:])), false)
+		return freeOf(o, wholeObject(withoutChange(rest[1:])), false)
 	case again && !negated:
-		what := wholeObject(withoutChange(rest[1:max(2, len(rest)-1)]))
-		if rest.At(len(rest)-1) != "again" {
-			what = wholeObject(withoutChange(rest[1:]))
-		}
-		out := free(what, true)
-		if kind := foodKinds.Of(what); kind != "" {
-			out = append(out, free(kind, true)...)
-		}
-		if what == "carb" {
-			out = append(out, Claim{Attribute: o.attribute("diet"), Value: "keto", Ended: true})
-		}
-		return out
+		return eatenAgain(o, rest)
 	}
 	return nil
+}
+
+// freeOf is the claim that somebody leaves a thing out of their food, or does so no longer.
+func freeOf(o owner, what string, ended bool) []Claim {
+	if what == "" {
+		return nil
+	}
+	return []Claim{{Attribute: o.attribute(freeAttribute + what), Value: held, Ended: ended}}
+}
+
+// plainPredicate is ws without denials, auxiliaries and adverbs before its verb, and reports whether it is denied.
+func plainPredicate(ws english.Words) (rest english.Words, negated bool) {
+	for len(ws) > 1 {
+		w := ws[0].Text
+		// "Have" may be the verb itself: "have gluten again".
+		has := w == "have" && !ws[1:].Any(consuming) && !english.Past(ws[1].Text)
+		helps := inAny(w, english.Auxiliaries, frontAdverbs) && !isBe(w) && !has
+		if !helps && !negations.Has(w) {
+			break
+		}
+		negated = negated || negations.Has(w)
+		ws = ws[1:]
+	}
+	if isBe(ws.At(0)) && ws.At(1) == "not" {
+		return slices.Concat(ws[:1], ws[2:]), true
+	}
+	return ws, negated
+}
+
+// abstinent reads "am teetotal", "am gluten free" and "eat gluten free".
+func abstinent(o owner, ws english.Words, ended bool) []Claim {
+	first := ws[0].Text
+	if !isBe(first) && first != "eat" && first != "eats" {
+		return nil
+	}
+	state := withoutChange(ws)
+	switch {
+	case isBe(first) && len(state) == 2 && dryStates.Has(state[1].Text):
+		out := freeOf(o, "alcohol", ended)
+		if !ended { // who is teetotal drinks no wine
+			out = append(out, asEnded([]Claim{
+				habit(o, "drink alcohol"), habit(o, "of alcohol"), habit(o, "drink"),
+			})...)
+		}
+		return out
+	case len(state) == 3 && state[2].Text == "free":
+		return freeOf(o, state[1].Text, ended)
+	}
+	return nil
+}
+
+// eatenAgain reads the thing of "eat gluten again", and the diets that it ends.
+func eatenAgain(o owner, ws english.Words) []Claim {
+	thing := ws[1:]
+	if last := len(thing) - 1; last > 0 && thing[last].Text == "again" {
+		thing = thing[:last]
+	}
+	what := wholeObject(withoutChange(thing))
+	out := freeOf(o, what, true)
+	// Who eats chicken again eats meat again.
+	if kind := foodKinds.Of(what); kind != "" {
+		out = append(out, freeOf(o, kind, true)...)
+	}
+	if what == "carb" {
+		out = append(out, Claim{Attribute: o.attribute("diet"), Value: "keto", Ended: true})
+	}
+	return out
 }
 
 // outgrown reads "have outgrown the peanut allergy": an allergy that somebody has no longer.
@@ -134,6 +175,7 @@ func (c *claim) served(o owner, ws english.Words) (out []Claim) {
 	}
 	drink, rest := singular(ws[2].Text), withoutChange(ws[3:])
 	in := func(thing string) string { return o.attribute("in " + drink + " " + thing) }
+	// What is served plain has nothing in it, where it is told as new.
 	switch {
 	case len(rest) == 1 && plainServings.Has(rest[0].Text):
 		for _, thing := range []string{"sugar", "milk", "cream", "honey", "syrup", "sweetener"} {
@@ -143,8 +185,11 @@ func (c *claim) served(o owner, ws english.Words) (out []Claim) {
 	case rest.At(0) == "with" && len(rest) > 1 && len(rest) < maxBound:
 		thing := singular(rest[len(rest)-1].Text)
 		if stirredIn.Has(thing) {
+			// The amount is a value, so that one sugar takes the place of two.
 			amount := strings.TrimSpace(withoutArticle(rest[1 : len(rest)-1]).String())
-			out = append(out, Claim{Attribute: in(thing), Value: thing + " " + amount, Several: true, Changed: c.changed})
+			out = append(out, Claim{
+				Attribute: in(thing), Value: thing + " " + amount, Several: true, Changed: c.changed,
+			})
 		}
 	}
 	return out
@@ -156,7 +201,8 @@ func (c *claim) unstirred(o owner, ws english.Words) []Claim {
 		ws = ws[1:]
 	}
 	n := enders.Match(ws, 0)
-	if n == 0 || !stirring.Has(ws.At(n)) || ws.At(n+2) != "in" || !possessives.Has(ws.At(n+3)) || len(ws) != n+5 {
+	if n == 0 || len(ws) != n+5 || !stirring.Has(ws.At(n)) || ws.At(n+2) != "in" ||
+		!possessives.Has(ws.At(n+3)) {
 		return nil
 	}
 	thing := "in " + singular(ws[n+4].Text) + " " + singular(ws[n+1].Text)
@@ -181,6 +227,7 @@ func (c *claim) usual(ws english.Words) []Claim {
 	if value == "" || ws.Any(uncertain) || ws.Any(negations) {
 		return nil
 	}
+	// A meal has its attribute already, which "I have porridge for breakfast" gives as well.
 	attribute := "usual " + noun
 	if mealNames.Has(noun) {
 		attribute = "meal " + noun

@@ -38,6 +38,7 @@ func turnedTaste(ws english.Words) (value string, n int) {
 	if !tasteTurns.Has(ws.At(n)) || ws.At(n+1) != "to" {
 		return "", 0
 	}
+	// Behind "to" stands any verb of taste.
 	n += 2
 	if k := likePhrases.Match(ws, n); k > 0 {
 		return liked, n + k
@@ -53,9 +54,7 @@ func turnedTaste(ws english.Words) (value string, n int) {
 func fan(ws english.Words) (value, what string) {
 	value = liked
 	switch {
-	case isBe(ws.At(0)):
-		ws = ws[1:]
-	case ws.At(0) == "became", ws.At(0) == "become":
+	case isBe(ws.At(0)), ws.At(0) == "became", ws.At(0) == "become":
 		ws = ws[1:]
 	case ws.At(0) == "have" && (ws.At(1) == "become" || ws.At(1) == "turned") && len(ws) > 2:
 		ws = ws[2:]
@@ -88,7 +87,8 @@ const maxFan = 4
 func putOff(ws english.Words) string {
 	for i := 1; i+3 < len(ws); i++ {
 		v := ws[i].Text
-		if v != "put" && v != "puts" && v != "turned" || ws[i+1].Text != "me" || ws.Any(uncertain) || ws.Any(negations) {
+		turns := v == "put" || v == "puts" || v == "turned"
+		if !turns || ws[i+1].Text != "me" || ws.Any(uncertain) || ws.Any(negations) {
 			continue
 		}
 		rest := withoutDegree(ws[i+2:])
@@ -129,6 +129,7 @@ func (c *claim) personOf(o owner, ws english.Words) []Claim {
 		return nil
 	}
 	rest := withoutArticle(withoutChange(ws[n:]))
+	// "A night owl" and "an early bird" are persons too.
 	kind, value := "", ""
 	switch rest.At(1) {
 	case "person", "lover", "owl", "bird":

@@ -256,7 +256,8 @@ func infinitiveOfThird(w string) string {
 
 // dietOf reads "vegan" and "on a keto diet".
 func dietOf(ws english.Words) string {
-	for len(ws) > 1 && (inAny(ws[0].Text, frontAdverbs, dietDegrees) || ws[0].Text == "on" || english.Articles.Has(ws[0].Text)) {
+	// A degree such as "strict" leaves the diet as it is.
+	for len(ws) > 1 && (inAny(ws[0].Text, frontAdverbs, dietDegrees, english.Articles) || ws[0].Text == "on") {
 		ws = ws[1:]
 	}
 	if len(ws) > 0 && diets.Has(ws[0].Text) &&

@@ -61,6 +61,17 @@ type order struct {
 // agentOwner is whose the things of orders are, so that they are none of the speaker's own.
 const agentOwner owner = "agent"
 
+// How a fact becomes an order:
+//
+//   - A fact is cut at its marks, and at "and", "but" and "so". Each clause is an order of its own.
+//   - Words of politeness and of how long it holds are left out, and noted.
+//   - The first words tell whether it takes something back, forbids something or asks for something.
+//   - Units, languages, days and hours are values, which an order may set anew.
+//   - All other words with a meaning are the topic. "Remind" and "reminders" have one stem.
+//
+// In doubt both orders stay. "Stop reminding me" leaves open of which thing, and "no quiz today" leaves the quizzes of
+// other days.
+
 // maxOrder bounds the words of an order. A longer one is about one text.
 const maxOrder = 18
 
@@ -158,6 +169,7 @@ func orderOf(ws english.Words) *order {
 		return nil
 	}
 	o.bounded = o.taken && what.Any(orderBounds)
+	// A value that holds no longer stands last: "in Kotlin instead of Java".
 	for i := range what {
 		if n := orderBesides.Match(what, i); n > 0 && i > 0 {
 			what, o.swaps = what[:i], true
@@ -173,7 +185,7 @@ func orderOf(ws english.Words) *order {
 // opening reads how an order begins, and gives the words that it is about; nil if ws is none.
 func (o *order) opening(ws english.Words) english.Words {
 	for i := 1; i < len(ws); i++ {
-		if n := unasked.Match(ws, i); n > 0 && isOrderVerb(ws[0].Text) {
+		if n := unasked.Match(ws, i); n > 0 && isOrderVerb(ws[0].Text) && ws.At(i+n) != "for" {
 			o.taken, o.topic = true, []string{orderStem("ask")}
 			return slices.Concat(ws[:i], ws[i+n:])
 		}
@@ -205,7 +217,8 @@ func (o *order) opening(ws english.Words) english.Words {
 		o.verb = ""
 		return ws[n:]
 	}
-	// "American spelling from now on" has no verb.
+	// "American spelling from now on" has no verb. A statement of the speaker's begins with none of these words, so that
+	// it is no order.
 	if !isOrderVerb(ws[0].Text) && !(o.lasts && valueOfOrder(ws, 0).kind != "") {
 		return nil
 	}
@@ -248,6 +261,7 @@ func (o *order) readTopic(ws english.Words) {
 			o.others = append(o.others, stem)
 		}
 	}
+	// Of two values of a kind it is not clear which one counts, so both tell what the order is about.
 	o.values = slices.DeleteFunc(o.values, func(v themeValue) bool {
 		if count[v.kind] > 1 {
 			o.topic = append(o.topic, v.text)
@@ -285,8 +299,9 @@ func valueOfOrder(ws english.Words, i int) themeValue {
 func orderStem(w string) string {
 	w = strings.TrimSuffix(w, "'s")
 	one := singular(w)
-	if len(w) < 2 || english.StartsWithDigit(w) || orderLight.Has(w) || orderLight.Has(one) || orderLight.Has(english.Infinitive(w)) ||
-		orderLight.Has(root(w)) ||
+	light := orderLight.Has(w) || orderLight.Has(one) || orderLight.Has(english.Infinitive(w)) ||
+		orderLight.Has(root(w))
+	if len(w) < 2 || light || english.StartsWithDigit(w) ||
 		inAny(w, english.StopWords, english.Prepositions, english.Articles, english.Pronouns, english.Auxiliaries,
 			possessives, negations) {
 		return ""
@@ -297,6 +312,7 @@ func orderStem(w string) string {
 		}
 	}
 	s := root(w)
+	// Nouns of what a verb does have the stem of the verb: "reminder", "correction", "recommendation".
 	for _, end := range []string{"er", "ion", "at"} {
 		if stem, ok := strings.CutSuffix(s, end); ok && len(stem) > 4 {
 			s = stem
@@ -321,6 +337,7 @@ func (c *claim) withdrawnManner() []Claim {
 	if what, _ = withoutAnymore(what); what.At(0) == "to" {
 		what = what[1:]
 	}
+	// A name, a bound of the length and a language are told apart by the words beside them.
 	if name := c.namedBy(what); name != "" {
 		return []Claim{{Attribute: addressAttribute, Value: name, Ended: true}}
 	}
@@ -367,9 +384,11 @@ func (o *order) ends(before *order) bool {
 	switch {
 	case o.bounded || before.taken:
 		return false
+	// "Never use emojis" leaves an order about one text as it is.
 	case o.taken, o.forbids && o.lasts && before.recurs:
 		reminds := len(words) == 1 && words[0] == remindStem // "stop reminding me" leaves open of which thing
 		return !before.forbids && len(words) > 0 && !reminds && within(words, about) && within(before.others, words)
+	// "You can suggest beef again" leaves it forbidden to suggest pork, so that all words must be named.
 	case before.forbids:
 		named := slices.DeleteFunc(about, func(stem string) bool { return stem == before.verb })
 		return o.lasts && !o.forbids && len(words) > 0 && within(named, words) &&

@@ -65,7 +65,7 @@ func (f *Form) endsAnother(o *Form, c *Claim) bool {
 	if c.ofActivity() {
 		return false // its attribute has all words that tell it apart
 	}
-	if strings.HasPrefix(c.Attribute, choiceAttribute) {
+	if strings.HasPrefix(c.Attribute, choiceAttribute) || ofTask(c.Attribute) {
 		return false // it names the thing in full, and its circumstances
 	}
 	met, attribute, taste := false, strings.Fields(c.Attribute), strings.Contains(c.Attribute, "taste of ")

@@ -33,14 +33,8 @@ func (c *claim) taste(ws english.Words) []Claim {
 	if n == 0 {
 		value, n = turnedTaste(ws)
 	}
-	if last := len(ws) - 1; n == 0 && ws.At(0) == "find" && last > 1 { // "find opera boring"
-		switch {
-		case unpleasant.Has(ws[last].Text):
-			value, n = disliked, 1
-		case pleasant.Has(ws[last].Text):
-			value, n = liked, 1
-		}
-		ws = ws[:last]
+	if n == 0 {
+		value, ws, n = found(ws)
 	}
 	if n == 0 || n >= len(ws) {
 		return nil
@@ -65,13 +59,18 @@ func (c *claim) taste(ws english.Words) []Claim {
 		rest[0].Text == "either" && len(rest) > 1 && !changeWords.Has(rest[1].Text))
 	bounded = bounded && !(ws[:n].Has("to") && rest[0].Text == "after") // "came to love it after a month there"
 	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: bounded, Changed: rest.Has("again")}
-	out := tastesOf(what, taste)
-	// Who likes tea in summer likes one thing, which they may come to dislike.
+	return append(tastesOf(what, taste), taste.boundBy(rest)...)
+}
+
+// boundBy is the taste of a thing with what bounds it: who likes tea in summer likes one thing, which they may come to
+// dislike.
+func (c *Claim) boundBy(rest english.Words) []Claim {
 	within, _ := withoutAnymore(withoutChange(rest))
-	if bounded && len(within) < maxBound && len(within) > 1 && !forNow(within) && english.Prepositions.Has(within[0].Text) {
-		out = append(out, Claim{Attribute: "taste of " + what + " " + within.String(), Value: value, Changed: taste.Changed})
+	if !c.Narrow || len(within) < 2 || len(within) >= maxBound || forNow(within) ||
+		!english.Prepositions.Has(within[0].Text) {
+		return nil
 	}
-	return out
+	return []Claim{{Attribute: c.Attribute + " " + within.String(), Value: c.Value, Changed: c.Changed}}
 }
 
 // maxBound bounds the words of what bounds a taste: "from home", "in my coffee".
@@ -90,6 +89,21 @@ func tastesOf(what string, taste Claim) []Claim {
 		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
 	}
 	return []Claim{taste}
+}
+
+// found reads "find opera boring": how somebody finds a thing, the words up to it, and how many stand before it.
+func found(ws english.Words) (value string, rest english.Words, n int) {
+	last := len(ws) - 1
+	if ws.At(0) != "find" || last < 2 {
+		return "", ws, 0
+	}
+	switch {
+	case unpleasant.Has(ws[last].Text):
+		return disliked, ws[:last], 1
+	case pleasant.Has(ws[last].Text):
+		return liked, ws[:last], 1
+	}
+	return "", ws[:last], 0
 }
 
 // withoutRemark is rest, nil if it goes on about the thing before it, and names no other one: "I can't stand okra,

@@ -388,7 +388,10 @@ func within(a, b []string) bool {
 
 // changes reports whether t may end others.
 func (t *theme) changes() bool {
-	return t.order != nil || !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
+	if t.order != nil {
+		return true
+	}
+	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.did != "" || t.again || t.negated || t.cued || t.set ||
 		t.wrong || t.moved || t.changed || len(t.not)+len(t.old) > 0 || t.taste != 0)
 }
 

@@ -95,7 +95,7 @@ var doingRules = table{
 	{"I bring lunch from home these days", as(details), (*position).lately},
 
 	{"I pay 850 a month in rent", as(details), func(p *position) bool {
-		return p.word == "pay" && p.numberWithin(p.i+1, 2) && p.rest > 1 && !p.task
+		return (p.word == "pay" || p.word == "owe") && p.numberWithin(p.i+1, 2) && p.rest > 1 && !p.task
 	}},
 	{"I report to Helen", as(personal), (*position).tradesWith},
 

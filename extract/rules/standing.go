@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -23,6 +21,7 @@ func standingOrder(ws english.Words) bool {
 		return false
 	}
 	o := unwrap(ws, 0)
+	// The language of answers needs no word of how long it holds.
 	if len(ws) < maxMannerOrder && canonical.SetsManner(ws.String()) {
 		return true
 	}
@@ -49,14 +48,18 @@ func timedReminder(ws english.Words) bool {
 	if !ws.StartWith("remind", "me") || ws.At(2) != "about" && ws.At(2) != "of" {
 		return false
 	}
-	return slices.ContainsFunc(ws[3:], func(w english.Word) bool {
-		return english.StartsWithDigit(w.Text) || english.DateWords.Has(w.Text)
-	})
+	for i, w := range ws[3:] {
+		if english.DateWords.Has(w.Text) || english.StartsWithDigit(w.Text) && ws.At(i+2) == "at" {
+			return true
+		}
+	}
+	return false
 }
 
 // recurs reads "quiz me in Italian every morning": a verb of what an agent does for somebody, and a time that comes
 // again. Words that lead into another clause make the time one of that clause: "tell me what you do every day".
 func recurs(ws english.Words) bool {
+	// The time may stand in front.
 	verb := ws
 	for len(verb) > 2 && (eachWords.Has(verb[0].Text) || recurring.Has(verb[0].Text)) {
 		verb = verb[1:] // "every morning, send me the news"
@@ -95,25 +98,28 @@ func setsKind(ws english.Words) bool {
 	if !settingVerbs.Has(ws.At(0)) {
 		return false
 	}
-	what := ws[1:]
+	what, all := ws[1:], false
 	for len(what) > 1 && (what[0].Text == "me" || what[0].Text == "all" || what[0].Text == "my") {
+		all = all || what[0].Text != "me"
 		what = what[1:]
 	}
 	end, kind := kindOfThing(what)
-	return kind && end < len(what) && isPlural(what[end-1].Text)
+	return kind && end < len(what) && isPlural(what[end-1].Text) && (all || measured.Has(what[end-1].Text))
 }
 
-// withdraws reads an order that takes back what was done until now. It names what an agent does again and again, or says
-// that it was done before.
+// withdraws reads an order that takes back what was done until now. It names what an agent does again and again, or
+// says that it was done before. "Skip the intro" does neither, and is about one text.
 func withdraws(ws english.Words) bool {
 	if ws.Has("without") {
 		return actingVerbs.Has(unwrap(ws, 0).words.At(0))
 	}
 	over := ws.Has("anymore") || ws.Has("longer") || ws.Has("any") && ws.Has("more") || english.Lasting.Found(ws)
-	serves := slices.ContainsFunc(ws, func(w english.Word) bool {
-		base := english.Infinitive(w.Text)
-		return servingVerbs.Has(w.Text) || servingVerbs.Has(base)
-	})
+	serves := false
+	for i, w := range ws { // "no need to remind me", but not "forget the quiz"
+		verb := ws.At(i-1) == "to" && servingVerbs.Has(w.Text)
+		serves = serves || verb || servingVerbs.Has(english.Infinitive(w.Text))
+	}
+	// Who wants exact prices wants none rounded any more.
 	exact := settingVerbs.Has(ws.At(0)) && setsExactly(ws)
 	named := unwrap(ws, 0).words.At(0) != "i" || ws.Any(servedOnce)
 	return ws.Any(servedThings) || serves || exact || (over || ws.Has("now")) && named
@@ -122,5 +128,5 @@ func withdraws(ws english.Words) bool {
 // setsExactly reads "give exact prices with cents".
 func setsExactly(ws english.Words) bool {
 	end, kind := kindOfThing(ws[1:])
-	return kind && isPlural(ws[end].Text)
+	return kind && measured.Has(ws[end].Text)
 }

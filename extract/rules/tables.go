@@ -126,6 +126,7 @@ var (
 	settingVerbs  = tables.Words("setting-verbs")
 	actingVerbs   = tables.Words("acting-verbs")
 	servedThings  = tables.Words("served-things")
+	measured      = tables.Words("measured")
 	servedOnce    = tables.Words("served-once")
 	forGood       = tables.Words("for-good")
 	proposals     = tables.Words("proposals")
