@@ -8,9 +8,9 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// A diet, a food that is left out and the way somebody takes a drink are attributes of their own, since who is vegan
-// may leave out gluten as well. A word of one occasion, such as "today", leaves all of them as they are, and so does what
-// somebody else eats or drinks.
+// A diet, a food that is left out and the way somebody takes a drink are attributes of their own, since who is
+// vegan may leave out gluten as well. A word of one occasion, such as "today", leaves all of them as they are,
+// and so does what somebody else eats or drinks.
 
 // What people leave out of their food is told in many ways: "I'm gluten-free", "I avoid gluten", "I can't have gluten".
 // All of them are one attribute, which ends as soon as somebody eats the thing again. How they take a drink is one
@@ -164,8 +164,8 @@ func (c *claim) outgrown(o owner, ws english.Words) []Claim {
 	return []Claim{{Attribute: o.attribute("has allergy to " + what), Value: held, Ended: true}}
 }
 
-// served reads "take my coffee with two sugars" and "take my coffee black": what somebody has in a drink. Sugar and milk
-// may be in it both, so each is an attribute, and only "black" and its like end them all.
+// served reads "take my coffee with two sugars" and "take my coffee black": what somebody has in a drink. Sugar and
+// milk may be in it both, so each is an attribute, and only "black" and its like end them all.
 func (c *claim) served(o owner, ws english.Words) (out []Claim) {
 	if out = c.unstirred(o, ws); out != nil {
 		return out

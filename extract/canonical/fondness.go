@@ -69,6 +69,7 @@ func fan(ws english.Words) (value, what string) {
 			return "", ""
 		}
 	}
+	// The noun ends the phrase, so that "an opera fan club" is none.
 	for i := 1; i < min(len(ws), maxFan); i++ {
 		if fanNouns.Has(ws[i].Text) && ws[i-1].Stop == 0 {
 			if rest := withoutChange(ws[i:]); len(rest) == 1 || stopsClause(ws[i].Stop) {

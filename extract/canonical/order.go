@@ -190,6 +190,7 @@ func (o *order) opening(ws english.Words) english.Words {
 			return slices.Concat(ws[:i], ws[i+n:])
 		}
 	}
+	// "Stop" and its like take an order back whatever follows, and "I don't need" only with "any more".
 	if n := withdrawing.Match(ws, 0); n > 0 && n < len(ws) {
 		o.taken = true
 		return ws[n:]
@@ -198,6 +199,7 @@ func (o *order) opening(ws english.Words) english.Words {
 		o.taken = true
 		return ws[n:]
 	}
+	// "Leave the calories out" has its particle behind.
 	if last := len(ws) - 1; last > 1 && partedVerbs.Has(ws[0].Text) && particlesOf.Has(ws[last].Text) {
 		o.taken = true
 		return ws[1:last]
@@ -207,18 +209,20 @@ func (o *order) opening(ws english.Words) english.Words {
 		o.verb = orderStem(ws[n].Text)
 		return ws[n:]
 	}
+	// "Recipes with nuts are fine now" allows what was forbidden.
 	for i := 1; i+1 < len(ws) && ws[0].Text != "i"; i++ {
 		if ws[i].Text == "are" && orderAllowed.Has(ws[i+1].Text) && o.lasts {
 			o.allows, o.verb = true, ""
 			return ws[:i]
 		}
 	}
+	// A wish is an order where it says that it lasts: "from today I want code in Kotlin".
 	if n := mannerWishes.Match(ws, 0); n > 0 && n < len(ws) && o.lasts {
 		o.verb = ""
 		return ws[n:]
 	}
-	// "American spelling from now on" has no verb. A statement of the speaker's begins with none of these words, so that
-	// it is no order.
+	// "American spelling from now on" has no verb. A statement of the speaker's begins with none of these words, so
+	// that it is no order.
 	if !isOrderVerb(ws[0].Text) && !(o.lasts && valueOfOrder(ws, 0).kind != "") {
 		return nil
 	}
@@ -282,6 +286,7 @@ func valueOfOrder(ws english.Words, i int) themeValue {
 	if kind := orderValues.Of(w); kind != "" {
 		return themeValue{kind, w}
 	}
+	// "Go" and "in French" are values only behind "in".
 	if ws.At(i-1) == "in" && codesIn.Has(w) {
 		return themeValue{"code", w}
 	}
@@ -348,6 +353,7 @@ func (c *claim) withdrawnManner() []Claim {
 	if limit {
 		return []Claim{{Attribute: "length of answers", Value: "short", Ended: true}}
 	}
+	// "No more German" is of the answers, and "no more German lessons" is not.
 	for i, w := range what[:min(len(what), maxSpoken)] {
 		spoken := speaking.Has(what[0].Text) || i == len(what)-1 && i < 2 || what.At(i+1) == "with"
 		if languages.Has(w.Text) && spoken && !what.Any(orderBounds) {

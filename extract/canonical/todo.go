@@ -142,6 +142,7 @@ func (c *claim) cameThrough(ws english.Words) (out []Claim) {
 	}
 	for i := 2; i < min(len(ws), maxTaskWords); i++ {
 		what := taskThing(ws[:i])
+		// Granted or refused, nothing is waited for any more.
 		if n := answered.Match(ws, i); n > 0 {
 			return claimOf(awaitAttribute, what, true)
 		}
@@ -192,6 +193,7 @@ func taskOf(verb string, ws english.Words) string {
 	if len(ws) < 2 || verb == "" {
 		return ""
 	}
+	// "Hand in" has a particle, which may stand before the thing.
 	ws = ws[1:]
 	if taskParticle.Has(ws[0].Text) && len(ws) > 1 {
 		ws = ws[1:]
@@ -215,6 +217,7 @@ func taskThing(ws english.Words) string {
 			break
 		}
 	}
+	// Possessives of others leave no thing.
 	what, rest := objectOf(ws)
 	// For whom or of what the thing is tells it apart.
 	if next := rest.At(0); what != "" && thingLinks.Has(next) {
