@@ -207,7 +207,7 @@ func (f *Form) Telling() bool {
 // about different things. Attributes that are named by their value ("I love sushi") may
 // be of one thing though their names differ.
 func (f *Form) Unrelated(o *Form) bool {
-	plain := func(c Claim) bool { return !c.ofActivity() && !strings.HasPrefix(c.Attribute, stateAttribute) }
+	plain := func(c Claim) bool { return !c.ofActivity() && !c.byTheWay() }
 	if !slices.ContainsFunc(f.Claims, plain) || !slices.ContainsFunc(o.Claims, plain) {
 		return false
 	}
@@ -284,4 +284,11 @@ func endOfTime(ws english.Words) (end time.Time) {
 		}
 	}
 	return end
+}
+
+// byTheWay reports whether a claim tells a state, a way, a lack or a task, which facts about quite different things have
+// beside what they are about.
+func (c *Claim) byTheWay() bool {
+	return slices.ContainsFunc([]string{stateAttribute, lackAttribute, taskAttribute, awaitAttribute, debtAttribute},
+		func(begin string) bool { return strings.HasPrefix(c.Attribute, begin) })
 }

@@ -39,6 +39,9 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	words = words[changeMarks.Match(words, 0):]
 	if len(words) > 1 && isDate(words[0].Text) {
 		words = words[1:] // "from today (2026-05-13)"
+		if len(words) > 1 && words[0].Text == "on" {
+			words = words[1:] // "from today (2026-05-13) on"
+		}
 	}
 	list := withoutComments(statements(afterFrontTime(words)))
 	from, paired := pairIn(all)

@@ -147,7 +147,9 @@ func (c *claim) isWay(verb string, p phrase) bool {
 	one := singular(last)
 	group := p.link == "in" && (first.Text == "a" || first.Text == "an") || groupNouns.Has(one)
 	person := relation(one) != "" || persons.Has(one) || p.link == "with" && c.capital(p.words[len(p.words)-1])
-	timed := english.DateWords.Has(one) || isDate(last) || english.StartsWithDigit(last)
+	timed := isDate(last) || english.StartsWithDigit(last) || slices.ContainsFunc(p.words, func(w english.Word) bool {
+		return english.DateWords.Has(singular(w.Text))
+	})
 	return !group && !person && !timed && !(verb == "go" && p.link == "at") && len(p.words) <= maxSlotWords
 }
 

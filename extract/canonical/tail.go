@@ -79,7 +79,7 @@ func beginsOwnClause(ws english.Words) bool {
 		return false
 	}
 	w := ws[1].Text
-	if w == "they" || w == "it" || w == "she" || w == "he" {
+	if w == "they" || w == "it" || w == "she" || w == "he" || w == "the" && len(ws) > 3 {
 		return true // "I bank with Santander and they raised the fee"
 	}
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)

@@ -98,13 +98,14 @@ func setsKind(ws english.Words) bool {
 	if !settingVerbs.Has(ws.At(0)) {
 		return false
 	}
-	what, all := ws[1:], false
+	// "Show me all flights under 200 euros" asks for them.
+	lists, what, all := ws.At(0) == "show" || ws.At(0) == "list" || ws.At(0) == "find", ws[1:], false
 	for len(what) > 1 && (what[0].Text == "me" || what[0].Text == "all" || what[0].Text == "my") {
 		all = all || what[0].Text != "me"
 		what = what[1:]
 	}
 	end, kind := kindOfThing(what)
-	return kind && end < len(what) && isPlural(what[end-1].Text) && (all || measured.Has(what[end-1].Text))
+	return kind && end < len(what) && isPlural(what[end-1].Text) && (all && !lists || measured.Has(what[end-1].Text))
 }
 
 // withdraws reads an order that takes back what was done until now. It names what an agent does again and again, or
