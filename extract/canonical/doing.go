@@ -23,6 +23,7 @@ var (
 	fixedLinks = frameTables.Words("fixed-links")
 	noWays     = frameTables.Words("no-ways")
 	waysApart  = frameTables.Words("ways-apart")
+	mixing     = frameTables.Words("mixing")
 	nowLeads   = frameTables.Words("now-leads")
 )
 
@@ -52,7 +53,7 @@ func (c *claim) ways(ws english.Words) (out []Claim) {
 	if who != "" && who != "i" {
 		verb = singular(verb)
 	}
-	if inAny(verb, noWays, english.Auxiliaries, english.Modals, english.StopWords) || endsInIng(verb) ||
+	if inAny(verb, noWays, english.Auxiliaries, english.Modals) || endsInIng(verb) ||
 		english.Past(verb) && !bothTenses(verb) {
 		return nil
 	}
@@ -145,7 +146,8 @@ func flushed(out []phrase, p phrase) []phrase {
 func (c *claim) isWay(verb string, p phrase) bool {
 	first, last := p.words[0], p.words[len(p.words)-1].Text
 	one := singular(last)
-	group := p.link == "in" && (first.Text == "a" || first.Text == "an") || groupNouns.Has(one)
+	mixed := p.link == "with" && mixing.Has(verb) // "take my coffee with sugar"
+	group := mixed || p.link == "in" && (first.Text == "a" || first.Text == "an") || groupNouns.Has(one)
 	person := relation(one) != "" || persons.Has(one) || p.link == "with" && c.capital(p.words[len(p.words)-1])
 	timed := isDate(last) || english.StartsWithDigit(last) || slices.ContainsFunc(p.words, func(w english.Word) bool {
 		return english.DateWords.Has(singular(w.Text))

@@ -369,7 +369,9 @@ func countNow(all, ws english.Words) []Claim {
 		noun := singular(ws[i+2].Text)
 		if isNumber(n) && countable.Has(noun) {
 			told := Claim{Attribute: "count " + countName(noun), Value: n}
-			if i == 1 && ws.StartWith("it", "is") && ws.At(4) == "now" && !ofSomebody(all) {
+			rest := ws[i+3:]
+			atHome := rest.StartWith("in", "this", "house") || rest.StartWith("in", "our", "house")
+			if i == 1 && ws.StartWith("it", "is") && (atHome || rest.At(0) == "now" && !ofSomebody(all)) {
 				told.Changed = true // "so it's eleven goats now"
 				return []Claim{told}
 			}

@@ -302,6 +302,9 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 	if !t.cued && !t.set && !t.wrong || !within(t.objects(), o.words) || slices.ContainsFunc(t.nouns, other) {
 		return false
 	}
+	if t.namesAnother(o) {
+		return false
+	}
 	for _, v := range t.values {
 		for _, w := range o.values {
 			if v.kind == w.kind && v.differs(w) && (within(m.mods, t.words) || len(n.mods) == 0) {
@@ -310,6 +313,16 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 		}
 	}
 	return t.setsName(n) && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+}
+
+// namesAnother reports whether both clauses have an object with a name, and another one: who meets Rosa on Tuesdays may
+// meet Gil on Thursdays.
+func (t *theme) namesAnother(o *theme) bool {
+	object := func(n themeNoun) bool { return n.name && !n.subject && !n.behind && !n.part && !t.wrong }
+	mine := slices.IndexFunc(t.nouns, object)
+	other := slices.IndexFunc(o.nouns, object)
+	return mine >= 0 && other >= 0 && !slices.Contains(o.words, t.nouns[mine].stem) &&
+		!slices.Contains(t.words, o.nouns[other].stem)
 }
 
 // setsName reports whether t may give n another name: "Wrong, my niece is called Ada".
