@@ -286,8 +286,9 @@ func endOfTime(ws english.Words) (end time.Time) {
 	return end
 }
 
-// byTheWay reports whether a claim tells a state, a way, a lack or a task, which facts about quite different things have
-// beside what they are about.
+// Facts about quite different things may both tell a state, a way, a lack or a task beside what they are about.
+
+// byTheWay reports whether a claim tells one of these.
 func (c *Claim) byTheWay() bool {
 	return slices.ContainsFunc([]string{stateAttribute, lackAttribute, taskAttribute, awaitAttribute, debtAttribute},
 		func(begin string) bool { return strings.HasPrefix(c.Attribute, begin) })

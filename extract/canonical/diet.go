@@ -46,7 +46,7 @@ func (c *claim) abstains(o owner, ws english.Words) []Claim {
 	if len(rest) == 0 {
 		return nil
 	}
-	if n := backOn.Match(rest, 0); n > 0 && n < len(rest) && !negated {
+	if n := backOn.Match(rest, 0); n > 0 && n < len(rest) && !negated && inflections[rest[n].Text] == nil {
 		return freeOf(o, wholeObject(withoutChange(rest[n:])), true)
 	}
 	if out := abstinent(o, rest, negated || over); out != nil {
@@ -66,6 +66,8 @@ func (c *claim) abstains(o owner, ws english.Words) []Claim {
 		return freeOf(o, "alcohol", !negated)
 	case !consuming.Has(verb) || len(rest) < 2:
 		return nil
+	case negated && !over && english.Articles.Has(rest.At(1)):
+		return nil // "I don't have a job"
 	case negated && !over:
 		return freeOf(o, wholeObject(withoutChange(rest[1:])), false)
 	case again && !negated:

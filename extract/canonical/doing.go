@@ -79,6 +79,9 @@ func (c *claim) ways(ws english.Words) (out []Claim) {
 	return out
 }
 
+// A pet is the same one without its owner's words: "our dog", "my old dog". Of other things each word may tell it
+// apart.
+
 // doer tells who or what does something, in one form for all ways to name it, and the words from the verb on.
 func (c *claim) doer(ws english.Words) (who string, predicate english.Words) {
 	switch ws.At(0) {
@@ -105,6 +108,9 @@ func (c *claim) doer(ws english.Words) (who string, predicate english.Words) {
 	}
 	return "", nil
 }
+
+// What follows another link or a pronoun bounds the statement or goes on about something else, so that no way of it is
+// compared.
 
 // phrasesOf takes apart what stands behind a verb: its object, and phrases with a link. It is not ok if a word tells of
 // a time that ends or of another statement.
@@ -154,6 +160,8 @@ func (c *claim) isWay(verb string, p phrase) bool {
 	})
 	return !group && !person && !timed && !(verb == "go" && p.link == "at") && len(p.words) <= maxSlotWords
 }
+
+// Words before a noun seldom tell a way apart, but those of a name do: "in the old kitchen", "in the Oslo office".
 
 // wayOf is the thing that words name: its noun, or all words of a name.
 func (c *claim) wayOf(ws english.Words) string {

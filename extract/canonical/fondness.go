@@ -71,7 +71,7 @@ func fan(ws english.Words) (value, what string) {
 	}
 	// The noun ends the phrase, so that "an opera fan club" is none.
 	for i := 1; i < min(len(ws), maxFan); i++ {
-		if fanNouns.Has(ws[i].Text) && ws[i-1].Stop == 0 {
+		if fanNouns.Has(ws[i].Text) && ws[i-1].Stop == 0 && !english.Articles.Has(ws[i-1].Text) {
 			if rest := withoutChange(ws[i:]); len(rest) == 1 || stopsClause(ws[i].Stop) {
 				return value, wholeObject(ws[:i])
 			}

@@ -50,6 +50,7 @@ var (
 	smokes           = frameTables.Words("smokes")
 	renaming         = frameTables.Words("renaming")
 	softwareManagers = frameTables.Words("software-managers")
+	feastLinks       = frameTables.Words("feast-links")
 	onlyOne          = frameTables.Words("only-one")
 	routines         = frameTables.Variants("routines")
 	namedStates      = frameTables.Words("named-states")

@@ -111,13 +111,17 @@ func (c *claim) singleName(before, thing string) string {
 
 // beginsDate reports whether ws begins with a date behind "in" or "on": "in May", "on the 9th".
 func beginsDate(ws english.Words) bool {
-	if w := ws.At(0); w != "in" && w != "on" || len(ws) < 2 {
+	w := ws.At(0)
+	if feast := ws.At(1); feastLinks.Has(w) && (english.DateWords.Has(feast) || feast == "new" && ws.At(2) == "year") {
+		return true // "before New Year", "around Easter"
+	}
+	if w != "in" && w != "on" || len(ws) < 2 {
 		return false
 	}
 	if ws = ws[1:]; ws[0].Text == "the" && len(ws) > 1 {
 		ws = ws[1:]
 	}
-	w := ws[0].Text
+	w = ws[0].Text
 	return inAny(w, english.DateWords, seasons) || monthNumbers.Of(w) != "" || isYear(w) || dayOfMonth(w) != ""
 }
 

@@ -14,7 +14,7 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	all = slices.DeleteFunc(slices.Clone(all), func(w english.Word) bool {
 		return english.Fillers.Has(w.Text) && w.Stop == 0 // "in Denver now btw, got here on Friday"
 	})
-	all = c.withoutQuotes(c.withoutNoteMarks(all))
+	all = withoutTax(c.withoutQuotes(c.withoutNoteMarks(all)))
 	if len(all) > maxFramedWords {
 		return nil
 	}

@@ -117,7 +117,7 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 		!inAny(word, english.StopWords, cities, countries) &&
 		// Any first word has a capital, so that it must be a known name there.
 		(!first || word == c.friend || givenNames.Has(word) || personVerbs.Has(ws[1].Text) || ofNamed(ws[1:])) &&
-		(inflections[ws[1].Text] != nil || ladder.Has(ws[1].Text)) {
+		(inflections[ws[1].Text] != nil || ladder.Has(ws[1].Text) || givenNames.Has(word) && english.Past(ws[1].Text)) {
 		return owner(word), ws[1:], true
 	}
 	if inAny(word, english.Pronouns, english.Deictic, english.Articles) || word == "they" {

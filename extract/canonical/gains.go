@@ -20,6 +20,7 @@ var (
 	keptLinks     = frameTables.Words("kept-links")
 	keeping       = frameTables.Words("keeping")
 	moving        = frameTables.Words("moving")
+	lackVague     = frameTables.Words("lack-vague")
 	lackEnds      = frameTables.Words("lack-ends")
 	lifts         = frameTables.Words("lifts")
 	lifting       = frameTables.Words("lifting")
@@ -71,7 +72,7 @@ func lacks(ws english.Words) []Claim {
 		rest = rest[1:]
 	}
 	for n := min(len(rest), maxObjectWords); n > 0; n-- {
-		if n < len(rest) && rest[n-1].Stop == 0 && !lackEnds.Has(rest[n].Text) {
+		if n < len(rest) && rest[n-1].Stop == 0 && !lackEnds.Has(rest[n].Text) || rest[:n].Any(english.Prepositions) {
 			continue // "no car with me"
 		}
 		noun := countName(singular(rest[n-1].Text))
@@ -82,17 +83,17 @@ func lacks(ws english.Words) []Claim {
 	return nil
 }
 
-// kindLacked is the kind of the thing that ws names, by its last word: "pet" of "an old greyhound".
+// kindLacked is the kind of the thing that ws names, by its last word: "pet" of "an old greyhound", or else the thing.
 func kindLacked(ws english.Words) string {
-	last := singular(ws[len(ws)-1].Text)
+	last := countName(singular(ws[len(ws)-1].Text))
 	if kind := lackKinds.Of(last); kind != "" {
 		return kind
 	}
-	switch last {
-	case "pet", "kid", "car", "children":
-		return countName(last)
+	if inAny(last, english.StopWords, themePlain, lackVague, english.Evaluative, english.Moods, english.Adverbs) ||
+		english.StartsWithDigit(last) || english.DateWords.Has(last) || english.Periods.Has(last) {
+		return ""
 	}
-	return ""
+	return last
 }
 
 // A verb such as "have" tells of what there may have been before, so that it counts nothing more. "I had a cat as a
@@ -109,11 +110,11 @@ func gains(ws english.Words) (out []Claim) {
 		return nil
 	}
 	for n := 2; n <= min(len(rest), maxObjectWords+1); n++ {
-		if n < len(rest) && rest[n-1].Stop == 0 && !ends(rest[n]) {
+		if n < len(rest) && rest[n-1].Stop == 0 && !ends(rest[n]) && !called.Has(rest[n].Text) {
 			continue
 		}
 		noun := countName(singular(rest[n-1].Text))
-		if n < len(rest) && strings.HasSuffix(rest[n].Text, "ed") {
+		if n < len(rest) && strings.HasSuffix(rest[n].Text, "ed") && !called.Has(rest[n].Text) {
 			break // "I have a car booked for the weekend"
 		}
 		if others := rest[n:]; ofSomebody(rest[:n-1]) || others.At(0) == "for" && !namesSpan(others) {
@@ -260,6 +261,8 @@ func (c *claim) newNamed(all english.Words) string {
 
 // People tell how many they are in a team as "we're nine" or "my team has nine people".
 
+// Who counts themselves in says so seldom, so that both numbers are taken as they are.
+
 // groupSize reads "my team has nine people now".
 func groupSize(ws english.Words, changed bool) []Claim {
 	if len(ws) < 5 || ws[0].Text != "my" && ws[0].Text != "our" || !groupNouns.Has(ws[1].Text) ||
@@ -360,4 +363,18 @@ func born(ws english.Words) (out []Claim) {
 		return out
 	}
 	return nil
+}
+
+// Tax is no time, though "before" mostly begins one.
+
+// withoutTax is ws without "before tax", which would begin a clause of its own.
+func withoutTax(ws english.Words) english.Words {
+	for i := 1; i+1 < len(ws); i++ {
+		if w := ws[i].Text; (w == "before" || w == "after") && (ws[i+1].Text == "tax" || ws[i+1].Text == "taxes") {
+			out := slices.Concat(ws[:i:i], ws[i+2:])
+			out[i-1].Stop = max(out[i-1].Stop, ws[i+1].Stop)
+			return out
+		}
+	}
+	return ws
 }

@@ -253,7 +253,7 @@ func onlyTimeOrRemark(ws english.Words) bool {
 
 // countAfter reads "our baby arrived, which makes three children": how many there are since.
 func countAfter(all english.Words) []Claim {
-	if ofOthers(all) || !all.Any(arrivals) && !all.Any(departures) {
+	if ofOthers(all) || !all.Any(arrivals) && !all.Any(departures) && gained(all) == nil {
 		return nil
 	}
 	for i := 2; i+2 < len(all); i++ {

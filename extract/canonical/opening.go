@@ -232,7 +232,7 @@ func withoutGot(ws english.Words) english.Words {
 			continue
 		}
 		next := ws[i+1]
-		if next.Upper || english.StartsWithDigit(next.Text) || gotten.Has(next.Text) ||
+		if next.Upper || english.StartsWithDigit(next.Text) || next.Text == "one" || gotten.Has(next.Text) ||
 			inAny(next.Text, english.Articles, possessives) {
 			return slices.Concat(ws[:i], ws[i+1:])
 		}

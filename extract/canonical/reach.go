@@ -284,7 +284,8 @@ func withValues(claims []Claim) []Claim {
 		}
 		if c.Ended || c.Value == held || c.Value == "" || seen[c.Value] || c.Value == liked || c.Value == disliked ||
 			maritalStatuses.Has(c.Value) || c.Value == "dating" || c.Attribute == "employment" ||
-			strings.HasPrefix(c.Attribute, lackAttribute) || strings.HasPrefix(c.Attribute, doingAttribute) || yesNo.Has(c.Attribute) {
+			strings.HasPrefix(c.Attribute, lackAttribute) ||
+			strings.HasPrefix(c.Attribute, doingAttribute) || yesNo.Has(c.Attribute) {
 			continue
 		}
 		seen[c.Value] = true

@@ -29,7 +29,8 @@ func (c *claim) bestRun(all english.Words) []Claim {
 				length = l
 			}
 		}
-		if w := all[i].Text; strings.Contains(w, ":") && english.StartsWithDigit(w) && !strings.Contains(w, "-") {
+		w, minutes := all[i].Text, singular(all.At(i+1)) == "minute" && english.StartsWithDigit(all[i].Text)
+		if minutes || strings.Contains(w, ":") && english.StartsWithDigit(w) && !strings.Contains(w, "-") {
 			if time != "" || i > 0 && all[i-1].Text == "at" {
 				return nil // "started at 9:30"
 			}
@@ -86,7 +87,7 @@ const lastNameAttribute = "one last name"
 // the last name: "Li Wei".
 func withLastName(claims []Claim) []Claim {
 	for _, cl := range claims {
-		if cl.Attribute != "full name" || cl.Ended {
+		if cl.Attribute != "full name" && cl.Attribute != "name of name" || cl.Ended {
 			continue
 		}
 		if strings.Contains(cl.Value, " ") {

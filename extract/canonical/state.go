@@ -37,6 +37,7 @@ var (
 	naming      = frameTables.Words("naming")
 	noStateOf   = frameTables.Words("no-state-of")
 	clockWords  = frameTables.Words("clock-words")
+	spotLinks   = frameTables.Words("spot-links")
 	valueVerbs  = frameTables.Words("value-verbs")
 	comparative = frameTables.Words("comparative")
 )
@@ -80,7 +81,7 @@ func (c *claim) states(ws english.Words) []Claim {
 	if set := c.setState(ws); set != nil {
 		return set
 	}
-	changed, from := c.changed || stateCues.Found(ws), 1
+	changed, from := c.changed || stateCues.Found(ws) || c.fact.StartWith("with", "the", "new"), 1
 	switch w := ws.At(0); {
 	case len(ws) < 3, ws.Any(uncertain), ws.Any(negations), c.fact.Any(occasions):
 		return nil
@@ -265,7 +266,7 @@ func (c *claim) stateValue(ws english.Words) (kind, value string) {
 	if english.StartsWithDigit(thing[0].Text) || unitKinds.Of(singular(thing[0].Text)) == "time" {
 		return c.amountOf(thing, link, english.Articles.Has(w))
 	}
-	return c.nameOrPlace(thing, link)
+	return c.nameOrPlace(thing, link, w)
 }
 
 // amountOf is a number with its unit, or an address, behind a link such as "at". A unit alone needs its article: "an
@@ -292,13 +293,17 @@ func (c *claim) amountOf(ws english.Words, link string, article bool) (kind, val
 }
 
 // nameOrPlace is a name, a code such as a password, or the place with a name behind "in" or "at".
-func (c *claim) nameOrPlace(ws english.Words, link string) (kind, value string) {
+func (c *claim) nameOrPlace(ws english.Words, link, article string) (kind, value string) {
 	named := c.properThing(withoutCue(ws))
 	switch {
 	case link == "" && named && c.named(ws[:1]) == "":
 		return "name", withoutCue(ws).String()
 	case named && (link == "in" || link == "at"):
 		return "place " + link, withoutCue(ws).String()
+	case !named && spotLinks.Has(link) && english.Articles.Has(article):
+		if spot := withoutCue(ws); len(spot) < 3 && len(c.thingNames(spot, nil)) > 0 {
+			return "spot", singular(spot[len(spot)-1].Text) // "by the window", "in the basement"
+		}
 	case link == "" && len(ws) == 1 && strings.ContainsFunc(ws[0].Text, inCode):
 		return "name", ws[0].Text
 	}

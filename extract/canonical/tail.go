@@ -47,7 +47,7 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 }
 
 const (
-	minStatement = 2  // the least index of the last word of a statement: "I am vegan"
+	minStatement = 1  // the least index of the last word of a statement: "I vape"
 	maxTailStart = 30 // words of a fact behind which no tail is looked for
 	maxTails     = 4  // readings of one fact, each without another tail
 )

@@ -67,15 +67,49 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		claims, after = claims || claim, claim
 		parts = append(parts, p)
 	}
-	if corrects && len(parts) == 1 && claims {
-		parts[0].corrects = true // "My shoe size is 43, I was wrong"
-	}
+	parts, claims = settled(ws, parts, claims, corrects)
 	switch {
 	case claims && (len(list) > 1 || s.topics == none || s.leans || corrects):
 		s.several = parts
 	case s.topics != none:
 		s.subject = s.missingSubject(ws)
 	}
+}
+
+// settled are the parts of ws that are facts, and whether one of them makes a claim. Corrects says that ws tells that
+// something was wrong.
+func settled(ws english.Words, parts []sentence, claims, corrects bool) ([]sentence, bool) {
+	if corrects && len(parts) == 1 && claims {
+		parts[0].corrects = true // "My shoe size is 43, I was wrong"
+	}
+	if whole := asWhole(ws, parts); whole != nil {
+		return []sentence{*whole}, true
+	}
+	return parts, claims
+}
+
+// asWhole is one statement of all parts of ws, if only together they make some claim of a change: "the landlord put the
+// rent up, we pay 1,240 a month from now on". Each by itself would not say what the other one speaks of.
+func asWhole(ws english.Words, parts []sentence) *sentence {
+	if len(parts) == 0 {
+		return nil
+	}
+	whole := parts[0]
+	whole.start, whole.end, whole.subject = ws[0].Start, parts[len(parts)-1].end, newClause(ws).missingSubject()
+	for _, p := range parts[1:] {
+		whole.topics |= p.topics
+	}
+	form := canonical.OfWords(whole.statement())
+	tells := slices.ContainsFunc(form.Claims, func(c canonical.Claim) bool {
+		return c.Changed && !c.Loose && !slices.ContainsFunc(parts, func(p sentence) bool {
+			one := canonical.OfWords(p.statement())
+			return slices.ContainsFunc(one.Claims, func(d canonical.Claim) bool { return d.Attribute == c.Attribute })
+		})
+	})
+	if !tells {
+		return nil
+	}
+	return &whole
 }
 
 // tellsOfOthers reports whether said, behind a clause of somebody else, may be about what is theirs: "my sister kept
