@@ -94,6 +94,10 @@ func asWhole(ws english.Words, parts []sentence) *sentence {
 	if len(parts) == 0 {
 		return nil
 	}
+	// "The dentist has moved, the new number is…" may be of theirs.
+	if last := english.Lex(parts[len(parts)-1].statement()); last.At(0) == "the" {
+		return nil
+	}
 	whole := parts[0]
 	whole.start, whole.end, whole.subject = ws[0].Start, parts[len(parts)-1].end, newClause(ws).missingSubject()
 	for _, p := range parts[1:] {

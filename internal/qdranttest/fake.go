@@ -65,6 +65,8 @@ type fake struct {
 type collection struct {
 	config *qdrant.CollectionParams
 	points map[string]*point
+	// indexes are the payload fields of which an index was asked for. Conditions are evaluated without one.
+	indexes map[string]*qdrant.PayloadSchemaInfo
 }
 
 // point is a point as Qdrant answers with it: dense vectors are of unit length,
@@ -94,7 +96,7 @@ func (f *fake) copied() map[string]*collection {
 	defer f.mu.Unlock()
 	out := map[string]*collection{}
 	for name, c := range f.collections {
-		out[name] = &collection{config: c.config, points: maps.Clone(c.points)}
+		out[name] = &collection{config: c.config, points: maps.Clone(c.points), indexes: maps.Clone(c.indexes)}
 	}
 	return out
 }
@@ -148,6 +150,7 @@ func (f collectionsServer) Create(
 			r.GetCollectionName())
 	}
 	f.collections[r.GetCollectionName()] = &collection{points: map[string]*point{},
+		indexes: map[string]*qdrant.PayloadSchemaInfo{},
 		config: &qdrant.CollectionParams{VectorsConfig: r.GetVectorsConfig(),
 			SparseVectorsConfig: r.GetSparseVectorsConfig()}}
 	return &qdrant.CollectionOperationResponse{Result: true}, nil
@@ -183,7 +186,7 @@ func (f collectionsServer) Get(
 	out := &qdrant.GetCollectionInfoResponse{}
 	err := f.with(r.GetCollectionName(), func(c *collection) error {
 		out.Result = &qdrant.CollectionInfo{Status: qdrant.CollectionStatus_Green,
-			Config: &qdrant.CollectionConfig{Params: c.config}}
+			Config: &qdrant.CollectionConfig{Params: c.config}, PayloadSchema: maps.Clone(c.indexes)}
 		return nil
 	})
 	return out, err
@@ -196,13 +199,15 @@ type points struct {
 	*fake
 }
 
-// CreateFieldIndex only checks that the collection is there: conditions are
-// evaluated without an index.
+// CreateFieldIndex notes the index in what the collection tells of itself.
 func (f points) CreateFieldIndex(
 	_ context.Context, r *qdrant.CreateFieldIndexCollection,
 ) (*qdrant.PointsOperationResponse, error) {
 	return &qdrant.PointsOperationResponse{Result: completed},
-		f.with(r.GetCollectionName(), func(*collection) error { return nil })
+		f.with(r.GetCollectionName(), func(c *collection) error {
+			c.indexes[r.GetFieldName()] = &qdrant.PayloadSchemaInfo{Params: r.GetFieldIndexParams()}
+			return nil
+		})
 }
 
 // completed is the answer to a write that is applied, as Wait asks for.

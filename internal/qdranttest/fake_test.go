@@ -78,6 +78,9 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 			FieldType: qdrant.FieldType_FieldTypeInteger.Enum()})
 		say("index", nil, err)
 	}
+	info, err = c.GetCollectionInfo(ctx, name)
+	say("indexes", len(info.GetPayloadSchema()), err)
+	say("an index", info.GetPayloadSchema()["at"] != nil, nil)
 	ids := make([]string, 12)
 	for i := range ids {
 		ids[i] = uuid.NewSHA1(uuid.Nil, fmt.Append(nil, i)).String()

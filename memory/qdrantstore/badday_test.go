@@ -57,6 +57,59 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// Qdrant builds a graph for few fields: those by which a search finds a part of a scope. A start leaves indexes as they
+// are that were made before, even if it would make them in another way.
+func TestGraphsOfFewFields(t *testing.T) {
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	_, name, _ := strings.Cut(url, "collection=")
+	name += "-test-8-test" // with the model
+	c := q.Client(t)
+	open := func() {
+		t.Helper()
+		s, err := qdrantstore.Open(t.Context(), url, model, patient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	graph := func(field string) bool {
+		t.Helper()
+		info, err := c.GetCollectionInfo(t.Context(), name)
+		if err != nil || info.GetPayloadSchema()[field] == nil {
+			t.Fatal(field, info.GetPayloadSchema(), err)
+		}
+		// Params of another kind are nil, and nil has no graph turned off.
+		p, off := info.GetPayloadSchema()[field].GetParams(), false
+		if k := p.GetKeywordIndexParams(); k != nil {
+			off = k.EnableHnsw != nil && !k.GetEnableHnsw()
+		}
+		if n := p.GetIntegerIndexParams(); n != nil {
+			off = n.EnableHnsw != nil && !n.GetEnableHnsw()
+		}
+		if b := p.GetBoolIndexParams(); b != nil {
+			off = b.EnableHnsw != nil && !b.GetEnableHnsw()
+		}
+		return !off
+	}
+	open()
+	for field, want := range map[string]bool{
+		"scope": true, "kind": true, "topics": true, "words": false, "gone": false, "created": false, "event": false,
+	} {
+		if graph(field) != want {
+			t.Errorf("%q has a graph: %v, want %v", field, !want, want)
+		}
+	}
+	if _, err := c.CreateFieldIndex(t.Context(), &qdrant.CreateFieldIndexCollection{CollectionName: name,
+		Wait: qdrant.PtrOf(true), FieldName: "created", FieldType: qdrant.FieldType_FieldTypeInteger.Enum()}); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if !graph("created") {
+		t.Error("a start has made an index again that was there")
+	}
+}
+
 // A collection of another shape under the expected name is refused.
 func TestOtherCollection(t *testing.T) {
 	q := qdranttest.Start(t)
