@@ -36,7 +36,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	for name, ix := range indexes {
-		// Qdrant would make an index again that an earlier version made in another way, and a start would wait for it.
+		// Qdrant would make an index again that an earlier version made in another way, and a start would wait.
 		if info.GetPayloadSchema()[name] != nil {
 			continue
 		}
@@ -78,9 +78,9 @@ func (s *Store) checkShape(params *qdrant.CollectionParams) error {
 }
 
 // Qdrant links the vectors of all points that share a value of a field, in one graph for each value of each field. A
-// search needs the graph of its scope, and those of the values that few points of a scope may have: it found none of
-// the facts of a scope that has eight times as many turns without the graph of all facts. The graphs of other fields
-// took most of the work of sorting a scope: of 100,000 turns more than seven times that of the graph of its scope alone.
+// search needs the graph of its scope, and those of the values that few points of a scope may have: without the graph
+// of all facts it found none of those of a scope that had eight times as many turns. All other graphs are only work: of
+// 100,000 turns Qdrant had not built the graphs of all fields after seven times the work for those of the scope alone.
 
 type fieldIndex struct {
 	kind   qdrant.FieldType
