@@ -82,7 +82,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims = withRank(withLastName(withFramed(claims, withSmoking(withDenied(c.framed(all))))), all)
+	claims = withRank(withLastName(withFramed(claims, withSmoking(withDenied(c.framed(all)), all))), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)

@@ -39,7 +39,8 @@ const maxWays = 14
 // ways reads in which ways somebody, or a thing of the speaker's, does something.
 func (c *claim) ways(ws english.Words) (out []Claim) {
 	ws = ws[openingTime(ws):]
-	if len(ws) > maxWays || ws.Any(uncertain) || ws.Any(negations) || ws.Any(waysApart) || ws.Any(dependent) {
+	if len(ws) > maxWays || nowAndThen(c.fact) || ws.Any(uncertain) || ws.Any(negations) || ws.Any(waysApart) ||
+		ws.Any(dependent) {
 		return nil
 	}
 	who, predicate := c.doer(ws)

@@ -78,7 +78,10 @@ func withDenied(claims []Claim) []Claim {
 }
 
 // withSmoking adds that somebody smokes no longer to the end of their cigarettes: "I quit cigarettes". A pipe stays.
-func withSmoking(claims []Claim) []Claim {
+func withSmoking(claims []Claim, all english.Words) []Claim {
+	if all.Has("again") {
+		return claims // "quit cigarettes as a teenager and started again"
+	}
 	for _, told := range claims {
 		o, what, ok := strings.Cut(told.Attribute, "habit of ")
 		if ok && told.Ended && smokes.Has(what) {
@@ -104,7 +107,10 @@ func (c *claim) amount(v *verbPhrase, ws english.Words) []Claim {
 	for i := 1; i < min(len(ws)-1, 5); i++ {
 		n := numberOf(ws[i:])
 		unit := singular(ws[i+1].Text)
-		if n == "" || !english.StartsWithDigit(ws[i].Text) || english.StartsWithDigit(unit) || v.negated || v.ended ||
+		// "20 mg of fluoxetine" is no amount of all that one takes.
+		of := ws.At(i+2) == "of"
+		if n == "" || of || !english.StartsWithDigit(ws[i].Text) || english.StartsWithDigit(unit) ||
+			v.negated || v.ended ||
 			inAny(unit, english.StopWords, english.DateWords, english.Prepositions) ||
 			ws[:i].Any(english.Prepositions) { // "walk to town 3 times"
 			continue

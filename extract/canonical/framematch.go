@@ -52,6 +52,7 @@ var (
 	softwareManagers = frameTables.Words("software-managers")
 	feastLinks       = frameTables.Words("feast-links")
 	onlyOne          = frameTables.Words("only-one")
+	payUnits         = frameTables.Words("pay-units")
 	routines         = frameTables.Variants("routines")
 	namedStates      = frameTables.Words("named-states")
 	births           = frameTables.Words("births")
@@ -221,7 +222,7 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 			return c.firstName(ws)
 		}
 	case "pay":
-		if n := numberOf(ws[:1]); len(n) > 4 && len(ws) == 1 && !goesOn(ws, rest) {
+		if n := numberOf(ws[:1]); len(n) > 3 && len(ws) == 1 && (payUnits.Has(rest.At(0)) || !goesOn(ws, rest)) {
 			return n // "on 53k", but not "on 3 pills"
 		}
 	case "school":
@@ -426,8 +427,8 @@ func (c *claim) thingNames(ws, rest english.Words) (out []string) {
 	if goesOn(ws, rest) {
 		return nil
 	}
-	if ws = headOf(ws); len(ws) > maxObjectWords {
-		return nil
+	if ws = headOf(ws); len(ws) > maxObjectWords || len(ws) > 1 && changeWords.Has(ws[len(ws)-1].Text) {
+		return nil // "ramipril now"
 	}
 	if len(ws) > 1 && placed(append(ws[len(ws)-1:len(ws):len(ws)], rest...)) {
 		return nil

@@ -157,3 +157,13 @@ func (f *frame) takesPlace() bool {
 	work := f.attribute == "one boss" || f.attribute == "occupation" && !slices.Contains(f.tokens[0].words, "do")
 	return work || onlyOne.Has(first)
 }
+
+// daysAhead reports whether what follows a statement in the present is a day, so that it tells what will be.
+func daysAhead(rest english.Words) bool {
+	day := rest.At(0)
+	if day == "on" || day == "next" {
+		day = rest.At(1)
+	}
+	return day == "tomorrow" || english.DateWords.Has(day) && strings.HasSuffix(day, "day") && day != "today" &&
+		day != "yesterday"
+}

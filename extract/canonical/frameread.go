@@ -290,6 +290,12 @@ func (c *claim) endsOtherwise(v *verbPhrase, f *frame, rest english.Words) bool 
 	if f.ended && f.attribute == "employer" && c.firmLeft(rest) != "" {
 		return true
 	}
+	if f.event && slices.Contains(f.tokens[0].words, "be") && !v.perfect && !v.past && daysAhead(rest) {
+		return true // "I'm back at work on Monday" is a plan
+	}
+	if f.ended && (rest.Has("until") || rest.Has("till")) {
+		return true // "I'm off coffee until Sunday"
+	}
 	if f.takesName() && len(rest) > 0 && !namesSpan(rest) && !english.DateWords.Has(rest[0].Text) {
 		return true // "took my husband's name off the list", "took my husband's name badge"
 	}

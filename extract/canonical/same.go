@@ -207,10 +207,28 @@ func handsOver(ws english.Words, i int) bool {
 	}
 	for k := i + 3; k+1 < min(len(ws), i+7) && !stopsClause(ws[k-1].Stop); k++ {
 		if ws[k].Text == "to" {
-			return !keptWhenGiven.Has(ws[k-1].Text) && !indefinite.Has(ws[i+1].Text) && !ws.Any(shortSpans)
+			return !keptWhenGiven.Has(ws[k-1].Text) && !indefinite.Has(ws[i+1].Text) && !ws.Any(shortSpans) &&
+				forGood(ws[k+1:])
 		}
 	}
 	return false
+}
+
+// forGood reports whether ws names somebody who keeps what they are given: family, people that one knows, a charity.
+// "To Tom to read" is for a while, and a conductor takes a ticket.
+func forGood(ws english.Words) bool {
+	end := 0
+	for end < min(len(ws), maxObjectWords+1) && ws[end].Text != "to" && (end == 0 || !stopsClause(ws[end-1].Stop)) {
+		end++
+	}
+	if ws.At(end) == "to" {
+		return false
+	}
+	return slices.ContainsFunc(ws[:end], func(w english.Word) bool {
+		one := singular(strings.TrimSuffix(w.Text, "'s"))
+		person := relation(one) != "" || kin.Has(one) || persons.Has(one)
+		return receivers.Has(one) || person && !officials.Has(one)
+	})
 }
 
 // justNow reports whether at ws[i] a time begins at which something happened within the last day: "last night", "this

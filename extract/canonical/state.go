@@ -105,7 +105,8 @@ func (c *claim) states(ws english.Words) []Claim {
 		if name == "" || n == 0 || ws[0].Text == "the" && !changed {
 			return nil
 		}
-		if out := knownState(name, ws[k+n:], changed && ws[0].Text == "my"); out != nil {
+		own := ws[0].Text == "my" && !ofSomebody(ws[from:k]) // "my husband's bank" is his
+		if out := knownState(name, ws[k+n:], changed && own); out != nil {
 			out[0].Changed, out[0].Several = changed, !changed
 			return out
 		}

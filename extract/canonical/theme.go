@@ -62,6 +62,8 @@ var (
 	owning        = themeTables.Words("owning")
 	pending       = themeTables.Words("pending")
 	hours         = themeTables.Words("hours")
+	chargeable    = themeTables.Words("chargeable")
+	receivers     = themeTables.Words("receivers")
 	keptWhenGiven = themeTables.Words("kept-when-given")
 	schools       = themeTables.Words("schools")
 	ways          = themeTables.Words("ways")

@@ -247,6 +247,7 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 		t.taste = 0 // "my kids love olives"
 	}
 	t.findEnds(subject, ws)
+	t.loose = t.loose || len(t.ends) > 0 && (ws.Has("until") || ws.Has("till")) // "off coffee until Sunday"
 	ws = t.withoutReceiver(ws)
 	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
 	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
