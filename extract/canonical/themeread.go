@@ -247,7 +247,9 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 		t.taste = 0 // "my kids love olives"
 	}
 	t.findEnds(subject, ws)
-	t.loose = t.loose || len(t.ends) > 0 && (ws.Has("until") || ws.Has("till")) // "off coffee until Sunday"
+	// "I'm off coffee until Sunday" passes, but "the operation is put off until May" tells of another day.
+	t.loose = t.loose || slices.Contains(t.ends, "quit") && !slices.Contains(t.ends, "cancel") &&
+		(ws.Has("until") || ws.Has("till"))
 	ws = t.withoutReceiver(ws)
 	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
 	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
