@@ -12,7 +12,7 @@ import (
 // vegan may leave out gluten as well. A word of one occasion, such as "today", leaves all of them as they are,
 // and so does what somebody else eats or drinks.
 
-// What people leave out of their food is told in many ways: "I'm gluten-free", "I avoid gluten", "I can't have gluten".
+// People tell in many ways that they leave a thing out of their food: "I'm gluten-free", "I avoid gluten".
 // All of them are one attribute, which ends as soon as somebody eats the thing again. How they take a drink is one
 // more: "I take my coffee with two sugars" ends with sugar in it no longer, or with black coffee.
 
@@ -177,7 +177,7 @@ func (c *claim) served(o owner, ws english.Words) (out []Claim) {
 	}
 	drink, rest := singular(ws[2].Text), withoutChange(ws[3:])
 	in := func(thing string) string { return o.attribute("in " + drink + " " + thing) }
-	// What is served plain has nothing in it, where it is told as new.
+	// A drink that is told as a new one and is plain has nothing in it.
 	switch {
 	case len(rest) == 1 && plainServings.Has(rest[0].Text):
 		for _, thing := range []string{"sugar", "milk", "cream", "honey", "syrup", "sweetener"} {

@@ -242,7 +242,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 		names := c.thingNames(withoutPerception(ws[:k]), nil)
 		switch {
 		case len(names) == 0:
-		case ofLoved(ws[k-1], rest): // "my kids drive me nuts", "my phone is dead"
+		case leavesIt(ws[k-1], rest): // "my kids drive me nuts", "my phone is dead"
 		case slices.ContainsFunc(charms, whole):
 			return []Claim{{Attribute: "taste of " + names[0], Value: liked, Narrow: lately}}
 		case slices.ContainsFunc(repels, whole):
@@ -270,9 +270,9 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 	return nil
 }
 
-// ofLoved reports whether a subject is people, who annoy those who love them, or a time of the year, which leaves
-// people cold without their liking it less. What has a battery is dead for a while.
-func ofLoved(last english.Word, predicate english.Words) bool {
+// leavesIt reports whether a subject is people, who annoy those who love them, or a time of the year, which leaves
+// people cold without their liking it less. A thing with a battery is dead for a while.
+func leavesIt(last english.Word, predicate english.Words) bool {
 	noun := singular(last.Text)
 	if predicate.Has("dead") && chargeable.Has(noun) {
 		return true

@@ -154,7 +154,7 @@ func gained(ws english.Words) english.Words {
 // yesNo are attributes whose value says only that they are so.
 var yesNo = frameTables.Words("yes-no")
 
-// What somebody lifts is told by its number alone as often as with a unit, so that a record has none. A brother's lift
+// People tell a lift by its number alone as often as with a unit, so that a record has none. A brother's lift
 // and a set of ten are no record of the speaker's.
 
 // bestLift reads "I can deadlift 120 kg" and "pulled 135 on the deadlift last night, that's my new max".
@@ -185,8 +185,7 @@ func bestLift(all english.Words) []Claim {
 	return []Claim{{Attribute: "one record " + name, Value: n, Several: true, Changed: changed}}
 }
 
-// A raise ends the salary of before, whether or not the new one is told. Who says what they are on since may do so in
-// the next clause.
+// A raise ends the salary of before, even if the new one is not told. The next clause may tell it.
 
 // raised reads "I got my raise, I'm on 53k": the salary since.
 func raised(all english.Words) []Claim {
@@ -277,7 +276,7 @@ func groupSize(ws english.Words, changed bool) []Claim {
 	}}
 }
 
-// A thing of which one says where it is kept is at one place. What was moved to another one is no longer at the first.
+// A thing is kept at one place. If it was moved to another one, it is no longer at the first.
 
 // keptAt reads "I keep my savings with ING" and "I moved my savings to Revolut": where the speaker has a thing of
 // theirs for longer.

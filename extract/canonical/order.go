@@ -66,7 +66,7 @@ const agentOwner owner = "agent"
 //   - A fact is cut at its marks, and at "and", "but" and "so". Each clause is an order of its own.
 //   - Words of politeness and of how long it holds are left out, and noted.
 //   - The first words tell whether it takes something back, forbids something or asks for something.
-//   - Units, languages, days and hours are values, which an order may set anew.
+//   - Units, languages, days and hours are values, which a later order may change.
 //   - All other words with a meaning are the topic. "Remind" and "reminders" have one stem.
 //
 // In doubt both orders stay. "Stop reminding me" leaves open of which thing, and "no quiz today" leaves the quizzes of
@@ -87,7 +87,7 @@ const (
 	WithdrawnOrder
 )
 
-// KindOfOrder reads ws as an order. What is taken back for a time alone is none.
+// KindOfOrder reads ws as an order. One that is taken back for a time alone is none.
 func KindOfOrder(ws english.Words) OrderKind {
 	o := orderOf(ws)
 	switch {

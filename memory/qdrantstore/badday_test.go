@@ -100,8 +100,9 @@ func TestGraphsOfFewFields(t *testing.T) {
 			t.Errorf("%q has a graph: %v, want %v", field, !want, want)
 		}
 	}
-	if _, err := c.CreateFieldIndex(t.Context(), &qdrant.CreateFieldIndexCollection{CollectionName: name,
-		Wait: qdrant.PtrOf(true), FieldName: "created", FieldType: qdrant.FieldType_FieldTypeInteger.Enum()}); err != nil {
+	_, err := c.CreateFieldIndex(t.Context(), &qdrant.CreateFieldIndexCollection{CollectionName: name,
+		Wait: qdrant.PtrOf(true), FieldName: "created", FieldType: qdrant.FieldType_FieldTypeInteger.Enum()})
+	if err != nil {
 		t.Fatal(err)
 	}
 	open()
