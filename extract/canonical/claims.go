@@ -17,6 +17,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(fact) > english.MaxSentenceBytes {
 		return nil, nil, false
 	}
+	fact = withoutCircumstance(fact)
 	claims, themes, more = wholeClaims(fact)
 	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, more
@@ -29,7 +30,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if text = answer(text); text == "" {
 		return nil, nil, false
 	}
-	said := english.Lex(text).WithoutFillers()
+	said := resolved(folded(english.Lex(text).WithoutFillers().OfHousehold(0)))
 	named, friend, kind := withoutAcquaintance(withNames(text, apposed(joinedChange(said))))
 	all, begun := prepared(named)
 	words := reduce(all)

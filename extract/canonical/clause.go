@@ -342,6 +342,9 @@ func relationAt(ws english.Words) (owner, int) {
 		adjective, n = ws[0].Text+" ", 1
 	}
 	rel := relation(ws.At(n))
+	if rel == "" && twins.Has(ws.At(n)) {
+		rel = ws[n].Text
+	}
 	if rel == "" {
 		return "", 0
 	}

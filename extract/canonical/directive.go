@@ -115,6 +115,9 @@ func answerLength(ws english.Words) reading {
 		ws = append(english.Words{{Text: "give"}}, ws[n:]...)
 	}
 	verb := ws.At(0)
+	if answering.Has(verb) && boundsAnswers(ws) {
+		return reading{"length of answers", "short"}
+	}
 	// Of one answer, unless it says "answers".
 	single := verb == "give" || verb == "make" || verb == "write" || verb == "use"
 	if !answering.Has(verb) || len(ws) > maxClaimWords/2 || ws.Has("not") || single && !ws.Any(allAnswers) ||
@@ -141,6 +144,29 @@ func answerLength(ws english.Words) reading {
 		}
 	}
 	return reading{}
+}
+
+// boundsAnswers reports whether ws sets a bound to all answers: "keep your answers to two or three sentences".
+func boundsAnswers(ws english.Words) bool {
+	for i := 1; i+2 < len(ws); i++ {
+		if allAnswers.Has(ws[i].Text) && ws[i+1].Text == "to" && boundsLength(ws[i+2:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// boundsLength reports whether ws begins with a bound of all answers: "2 or 3 sentences" of "keep your answers to…".
+func boundsLength(ws english.Words) bool {
+	for i := range ws[:min(len(ws), 4)] {
+		if i > 0 && answerUnits.Has(singular(ws[i].Text)) {
+			return true
+		}
+		if !isNumber(ws[i].Text) && !amountLinks.Has(ws[i].Text) {
+			return false
+		}
+	}
+	return false
 }
 
 // atMost reports whether the word behind ws[i] is one of the words of a bound: "three sentences at most".
@@ -178,7 +204,8 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 	for len(ws) > 1 && answerEnds.Has(ws[len(ws)-1].Text) && ws[len(ws)-1].Text != "again" {
 		ws = ws[:len(ws)-1]
 	}
-	if n := len(ws) - 2; n > 2 && ws[n:].StartWith("for", "me") {
+	if n := len(ws) - 2; n > 2 && ws[n+1].Text == "me" && (ws[n].Text == "for" || ws[n].Text == "to") ||
+		n > 1 && ws[n:].StartWith("with", "me") && (ws[0].Text == "use" || ws[0].Text == "go") {
 		ws = ws[:n] // "write recipes in grams for me"
 	}
 	for i := 1; i < len(ws); i++ {

@@ -28,8 +28,8 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 		forOnce := rest.At(0) == "for" && english.Articles.Has(rest.At(1))
 		title := f.attribute == "one job title" || first == "occupation"
 		return f.event && title && (forOnce || c.fact.Any(pastimeGroups))
-	case "dwelling":
-		return f.event && c.ofAnotherHouse() || notHome(ws, from, rest)
+	case "home", "dwelling":
+		return c.otherHome(f, ws, from, rest)
 	case "hair", "shifts":
 		return ws[to-1].Text == "these" && rest.At(0) != "days" || forOccasion(rest)
 	case "birth":
@@ -43,6 +43,15 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 		return f.event && f.value != "" && !onlyTime(rest) && !onlyOf(rest, keptBy) // "down to one bike for the race"
 	}
 	return false
+}
+
+// otherHome reports whether the words behind a home or a dwelling tell that it is none of the speaker's: "rent a room
+// in Leeds for my son".
+func (c *claim) otherHome(f *frame, ws english.Words, from int, rest english.Words) bool {
+	if f.attribute == "home" {
+		return rest.At(0) == "for" && (possessives.Has(rest.At(1)) || rest.At(1) == "work")
+	}
+	return f.event && c.ofAnotherHouse() || notHome(ws, from, rest)
 }
 
 // pointsBack reports whether a word behind a thing begins words that are of it: "a job I would love".

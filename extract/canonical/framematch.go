@@ -198,7 +198,7 @@ func (c *claim) plainSlot(name string, ws, rest english.Words) string {
 			return "" // "3 goats behind the house", "3 boxes of books"
 		}
 		return numberOf(ws)
-	case "noun", "year", "grade", "color", "shift", "shifts":
+	case "noun", "year", "grade", "color", "shift", "shifts", "business":
 		return c.wordSlot(name, ws, rest)
 	case "transport":
 		if len(ws) != 1 {
@@ -255,6 +255,8 @@ func (c *claim) wordSlot(name string, ws, rest english.Words) string {
 			return n
 		}
 	case name == "color" && colors.Has(w) && !goesOn(ws, rest):
+		return w
+	case name == "business" && businesses.Has(w):
 		return w
 	case name == "shift" && shiftTimes.Has(w):
 		return w
@@ -416,7 +418,7 @@ func headOf(ws english.Words) english.Words {
 	if len(ws) > 2 && ws[1].Text == "of" && (servings.Has(ws[0].Text) || quantities.Has(ws[0].Text)) {
 		ws = ws[2:]
 	}
-	for len(ws) > 1 && (describing.Has(ws[0].Text) || quantities.Has(ws[0].Text)) {
+	for len(ws) > 1 && (describing.Has(ws[0].Text) && !(ws[0].Upper && ws[1].Upper) || quantities.Has(ws[0].Text)) {
 		ws = ws[1:]
 	}
 	return ws

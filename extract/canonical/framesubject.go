@@ -109,7 +109,7 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 			return "", rest[2:], true // "my wife and I separated"
 		}
 		rest := c.behindPerson(ws[1+n:])
-		return o, rest, len(rest) > 0
+		return appointed(o, rest), rest, len(rest) > 0
 	case kin.Has(word):
 		return owner(relationOf(word)), ws[1:], len(ws) > 1
 	}
@@ -124,6 +124,14 @@ func (c *claim) frameSubject(ws english.Words, first bool) (o owner, predicate e
 		return "", nil, false
 	}
 	return "", ws, false
+}
+
+// appointed is of whom a predicate of o tells: of the speaker in "my boss made me team lead".
+func appointed(o owner, ws english.Words) owner {
+	if ws.At(1) == "me" && appointing.Has(ws[0].Text) {
+		return ""
+	}
+	return o
 }
 
 // behindPerson is ws without the place or the name that stands behind a relation: "my doctor in Bristol put me on

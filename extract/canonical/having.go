@@ -147,6 +147,9 @@ func (c *claim) ages(o owner, ws english.Words) []Claim {
 	if o == "" {
 		return c.ageByName()
 	}
+	if age := monthsOld(ws[min(len(ws), 1):]); age != "" && verb == "is" && o != "" {
+		return []Claim{{Attribute: o.attribute(ageAttribute), Value: age, Several: true, Changed: c.changed}}
+	}
 	if o.isOne() || len(ws) < 2 || verb != "is" && verb != "turned" || !isNumber(ws[1].Text) ||
 		len(ws) > 2 && !ageTails.Has(ws[2:].String()) {
 		return nil

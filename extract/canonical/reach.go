@@ -150,8 +150,13 @@ func (c *claim) corrected(all english.Words) (out []Claim) {
 		said := all[min(i, english.SkipLeads(all)):i]
 		// "It's Friday, not Monday, that the choir sings" names another thing than the one before.
 		if rest := all[i+1:]; tellsWrong(all, said) && !rest.Has("that") && !rest.Has("when") && !rest.Has("where") {
+			wrong := all[i+1:]
+			if at := slices.IndexFunc(wrong, func(w english.Word) bool { return w.Text == "one" }); at > 0 {
+				wrong = slices.Clone(wrong) // "the Swedish embassy, not the Swiss one"
+				wrong[at].Text = all[i-1].Text
+			}
 			// "It's oat milk, not milk" tells of a thing, and ends no allergy.
-			return slices.DeleteFunc(c.wrongValue(all[i+1:]), func(w Claim) bool {
+			return slices.DeleteFunc(c.wrongValue(wrong), func(w Claim) bool {
 				return strings.HasPrefix(w.Attribute, allergyValue) && !all[:i].Has("meant")
 			})
 		}
@@ -166,7 +171,7 @@ const maxSaid = 4
 // leaves at nine". "That's Braga, not Porto" may tell of a picture, "it's three cups, not two" of a recipe, and "Tom
 // works at Bosch, not Acme" of somebody else.
 func tellsWrong(all, said english.Words) bool {
-	if said.Has("who") || said.Has("which") || said.Has("that") && said.At(0) != "that" {
+	if said.Has("who") || said.Has("which") || said.Has("that") && said.At(0) != "that" && !said.Has("mixed") {
 		return false
 	}
 	if correcting.Found(all) {

@@ -20,7 +20,7 @@ func TestTables(t *testing.T) {
 // token is a word.
 func TestFrameSlots(t *testing.T) {
 	known := strings.Fields("place town company job trade field name years thing other bare number date phone email " +
-		"address transport product maker provider given noun title year grade color shift shifts school pay")
+		"address transport product maker provider given noun title year grade color shift shifts school pay business")
 	for _, list := range frames {
 		for _, f := range list {
 			if f.tokens[0].words == nil || f.tokens[0].optional {

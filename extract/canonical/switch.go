@@ -176,8 +176,8 @@ func (c *claim) chosenThing(ws english.Words) []Claim {
 			return nil
 		}
 		rest := ws[k+n:]
-		if runs > 0 { // "our house runs on an oil boiler"
-			rest = withoutArticle(rest)
+		if bare := withoutArticle(rest); runs > 0 || len(bare) > 0 && c.capital(bare[0]) {
+			rest = bare // "our house runs on an oil boiler", "my laptop is a ThinkPad"
 		}
 		for m := min(len(rest), maxSlotWords); m > 0; m-- {
 			first := rest[0].Text

@@ -167,6 +167,7 @@ var (
 	drinks             = tables.Words("drinks")
 	foodKinds          = tables.Variants("food-kinds")
 	companyNouns       = tables.Words("company-nouns")
+	amountLinks        = tables.Words("amount-links")
 	answerNouns        = tables.Words("answer-nouns")
 	amountsOfDetail    = tables.Words("amounts-of-detail")
 	running            = tables.Words("running")

@@ -85,6 +85,74 @@ func beginsOwnClause(ws english.Words) bool {
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
 }
 
+// What is over does not depend on how it came about: "I quit my job when the money ran out", "sold the car because of
+// my back". What goes on may: "I drink tea when I'm ill", "I cycle because of my back".
+
+// isCircumstance reports whether ws tells when or why that happened which is said before it. When somebody was young is
+// no circumstance, and "after lunch" may bound what is over.
+func isCircumstance(before, ws english.Words) bool {
+	// Who "stopped running because of a stitch" may run on.
+	if len(ws) < 3 || !hasHappened(before) || before.Has("stopped") || before.Has("stop") {
+		return false
+	}
+	clause := ws[1:min(len(ws), maxCircumstance)]
+	if end := slices.IndexFunc(clause, func(w english.Word) bool { return stopsClause(w.Stop) }); end >= 0 {
+		clause = clause[:end+1]
+	}
+	happened := slices.ContainsFunc(clause, func(w english.Word) bool {
+		return english.Past(w.Text) || pastBe.Has(w.Text)
+	})
+	switch ws[0].Text {
+	case "when", "once", "as", "since":
+		own := ws[1].Text == "i" || ws[1].Text == "we"
+		subject := own || inAny(ws[1].Text, possessives, english.Pronouns) || ws[1].Text == "the" ||
+			ws[1].Upper
+		return happened && subject && !(own && clause.Any(lasting)) && !misspoken.Found(ws)
+	case "after":
+		once := afterwards.Has(ws[1].Text) && !clause.Any(recurring)
+		return happened || once || english.StartsWithDigit(ws[1].Text)
+	case "because", "following":
+		return true
+	case "thanks", "due", "owing":
+		return ws[1].Text == "to"
+	}
+	return false
+}
+
+var (
+	happeningBy = tables.Words("happening-by")
+	afterwards  = tables.Words("afterwards")
+	lasting     = tables.Words("lasting")
+)
+
+// maxCircumstance bounds the words up to the verb of a circumstance.
+const maxCircumstance = 7
+
+// hasHappened reports whether a statement tells of an event, or that something is so no longer.
+func hasHappened(ws english.Words) bool {
+	at := 1
+	for at+1 < len(ws) && (inAny(ws[at].Text, frontAdverbs, english.Adverbs) || ws[at].Text == "have") {
+		at++
+	}
+	return english.Past(ws.At(at)) || pastBe.Has(ws.At(at)) && english.Past(ws.At(at+1)) ||
+		ws.Any(anymoreWords) || ws.Has("longer") || ws.Has("done")
+}
+
+// The readers of statements take a time or a reason behind a statement for a bound of it. So a circumstance is left out
+// before any of them reads the fact, where a tail is left out only if they found nothing.
+
+// withoutCircumstance is a fact up to when or why happened what it tells.
+func withoutCircumstance(fact string) string {
+	ws := english.Lex(fact)
+	for i := minStatement; i+2 < min(len(ws), maxTailStart); i++ {
+		if happeningBy.Has(ws[i+1].Text) && (ws[i].Stop == 0 || ws[i].Stop == ',') &&
+			!ws[i+1:].Any(tailDoubts) && isCircumstance(ws[:i+1], ws[i+1:]) {
+			return fact[:ws[i].End]
+		}
+	}
+	return fact
+}
+
 // isTail reports whether the words behind a mark may be left out: they neither bound the statement before it nor make
 // it doubtful.
 func isTail(ws english.Words) bool {

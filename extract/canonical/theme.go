@@ -68,6 +68,7 @@ var (
 	schools       = themeTables.Words("schools")
 	ways          = themeTables.Words("ways")
 	ofMonth       = themeTables.Words("of-month")
+	genres        = themeTables.Words("genres")
 	ordinals      = themeTables.Variants("ordinals")
 )
 

@@ -140,6 +140,9 @@ func (t *theme) addNoun(n themeNoun) bool {
 // longer drinks alcohol drinks no wine.
 func (t *theme) addKinds(ws english.Words, n *themeNoun) {
 	one, last := n.one, ws[len(ws)-1].Text
+	if len(ws) > 1 && !n.name && genres.Has(singular(last)) { // "horror films" are "horror"
+		t.addNoun(themeNoun{stem: themeStem(ws[len(ws)-2].Text), one: one})
+	}
 	for _, w := range ws[:len(ws)-1] {
 		if w.Upper {
 			t.addNoun(themeNoun{stem: themeStem(w.Text), name: true, part: true})

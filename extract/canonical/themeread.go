@@ -197,7 +197,11 @@ func thingSubject(ws english.Words) (o owner, subject, predicate english.Words, 
 		x := ws[k].Text
 		if k > from && beginsPredicate(ws, k) {
 			// "The landlord raised the rent" is told of the speaker's.
-			sets := officials.Has(ws[k-1].Text) && themeSetters.Has(x)
+			_, n := matchEnd(themeEnders, ws, k)
+			sets := officials.Has(ws[k-1].Text) && (themeSetters.Has(x) || n > 0 && ws[k:].Any(speakersOwn))
+			if sets && n > 0 {
+				return "", nil, ws[k:], true // "the surgeon canceled my operation"
+			}
 			if noun := singular(ws[k-1].Text); persons.Has(noun) && o == "" && !sets {
 				return owner(noun), nil, ws[k:], true
 			}
@@ -475,7 +479,9 @@ func (t *theme) findParted(ws english.Words) {
 	for i := 0; i < min(len(ws), 4); i++ {
 		for _, v := range themeParts[ws[i].Text] {
 			for k := i + 2; k < min(len(ws), i+6) && !stopsClause(ws[k-1].Stop); k++ {
-				if ws[k].Text == v.words[1] {
+				// "Passed my test on the first try" hands on nothing.
+				next := ws.At(k + 1)
+				if ws[k].Text == v.words[1] && !english.Articles.Has(next) && !possessives.Has(next) {
 					t.ends, t.target = append(t.ends, v.kind), i+1
 				}
 			}

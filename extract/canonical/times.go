@@ -25,7 +25,7 @@ var (
 		`yesterday|today|recently|last night|the other day|on the \d\d?(?:st|nd|rd|th)|` +
 		`at (?:the )?(?:start|beginning|end) of (?:the|this|last) (?:month|week)|` +
 		`(?:a|one|\d|few|a few|couple of|a couple of) (?:days?|weeks?|months?) ago|` +
-		`(?:last|this|over the|on|last) (?:week|weekend|month|morning|` +
+		`(?:last|this|over the|at|at the|on|last) (?:week|weekend|month|morning|` +
 		`monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +
 		`)(?: (?:around )?(?:week of )?\d{4}-\d\d(?:-\d\d)?)?$`)
 )

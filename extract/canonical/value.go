@@ -39,6 +39,9 @@ func (c *claim) plainValue(ws english.Words, limit int) string {
 // like its value: "broken", "coming to town".
 func (c *claim) beginsRemark(ws english.Words) bool {
 	first := ws[0].Text
+	if len(ws) > 1 && ws[0].Upper && ws[len(ws)-1].Upper {
+		return false // "Big Thief" is a name
+	}
 	if len(ws) > 1 && english.Articles.Has(first) {
 		first = ws[1].Text
 	}

@@ -13,6 +13,9 @@ func SkipLeads(ws Words) int {
 	for range maxLeads {
 		next := i + leads.Match(ws, i)
 		if next == i {
+			next = i + announcement(ws, i)
+		}
+		if next == i {
 			next = skipSoft(ws, i)
 		}
 		if next == i || next >= len(ws) {

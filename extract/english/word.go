@@ -200,3 +200,31 @@ func StartsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '
 
 // EndsWithDigit reports whether the last byte of s is a digit.
 func EndsWithDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
+
+var household = tables.Words("household")
+
+// A noun with "the" before it may be anybody's. Of a family there is one that needs no name, so that whoever tells of
+// "the twins" without a word about others tells of their own.
+
+// OfHousehold is ws with "our" for "the" before those who live with the speaker: "the twins turned five", "the whole
+// family moved". The words keep their places in the sentence.
+func (ws Words) OfHousehold(i int) Words {
+	noun := i + 1
+	if w := ws.At(noun); w == "whole" || w == "entire" {
+		noun++
+	}
+	if ws.At(i) != "the" || !household.Has(ws.At(noun)) || noun+1 >= len(ws) || ws[noun].Stop != 0 {
+		return ws
+	}
+	verb := noun + 1
+	for verb+1 < len(ws) && Adverbs.Has(ws[verb].Text) {
+		verb++
+	}
+	if v := ws.At(verb); !Auxiliaries.Has(v) && !Past(v) && !presentOf(v) {
+		return ws
+	}
+	out := append(Words{}, ws[:i]...)
+	our := ws[i]
+	our.Text = "our"
+	return append(append(out, our), ws[noun:]...)
+}

@@ -161,6 +161,7 @@ func bans(ws english.Words) bool {
 	if me := what[0].Text; me == "me" || me == "us" {
 		what = what[1:]
 	}
+	what = withoutMe(what)
 	end, kind := kindOfThing(what)
 	switch {
 	case proposals.Has(verb):
@@ -175,7 +176,8 @@ func bans(ws english.Words) bool {
 		in := what[min(end, len(what)):]
 		return kind && in.At(0) == "in" && len(in) > 1 && isPlural(in[len(in)-1].Text) && in.At(1) != "the"
 	case verb == "mention":
-		return owned(what)
+		next := what.At(end)
+		return owned(what) || (next == "when" || next == "in") && kind && isPlural(what[end-1].Text)
 	case verb == "ask" || verb == "talk":
 		return what.At(0) == "about" && owned(what[1:])
 	case verb == "bring":
@@ -184,13 +186,22 @@ func bans(ws english.Words) bool {
 	return false
 }
 
+// withoutMe is ws without "to me" at its end.
+func withoutMe(ws english.Words) english.Words {
+	if n := len(ws) - 2; n > 2 && ws[n:].StartWith("to", "me") {
+		return ws[:n]
+	}
+	return ws
+}
+
 // owned reports whether ws is something of the speaker's and nothing more: "my divorce", but not "my name in the
 // letter".
 func owned(ws english.Words) bool { return ws.At(0) == "my" && !ws[1:].Any(english.Prepositions) }
 
 // kindOfThing reads a noun phrase without a determiner, which names all things of a kind, and gives where it ends.
 func kindOfThing(ws english.Words) (end int, ok bool) {
-	for end < len(ws) && !english.Prepositions.Has(ws[end].Text) && (end == 0 || ws[end-1].Stop == 0) {
+	for end < len(ws) && !english.Prepositions.Has(ws[end].Text) &&
+		ws[end].Text != "when" && (end == 0 || ws[end-1].Stop == 0) {
 		end++
 	}
 	if end == 0 {
@@ -208,6 +219,9 @@ func isPlural(w string) bool { return strings.HasSuffix(w, "s") && !strings.HasS
 // plain reads "Answer in French", "Call me Bob".
 func (o *order) plain() topics {
 	t := naming(o.words)
+	if reaching(o.words) {
+		return personal
+	}
 	if english.Past(o.words[0].Text) && !o.wrapped {
 		return none // "Called me Bob", but "I'd rather you called me Bob"
 	}
@@ -228,6 +242,12 @@ func (o *order) plain() topics {
 		t |= instruction
 	}
 	return t
+}
+
+// reaching reads "write to me at ann@example.com" and "call me on 07700 900456".
+func reaching(ws english.Words) bool {
+	n := reachMe.Match(ws, 0)
+	return n > 0 && n < len(ws) && (english.StartsWithDigit(ws[n].Text) || strings.Contains(ws[n].Text, "@"))
 }
 
 // naming reads "call me Bob".

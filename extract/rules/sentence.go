@@ -40,6 +40,8 @@ func read(text string) sentence {
 		return s
 	}
 	lead := english.SkipLeads(ws)
+	ws = ws.OfHousehold(lead)
+	s.words = ws
 	i, firm, remember := english.RememberRequest(ws, lead)
 	r := requestAt(ws, lead, i, firm, remember)
 	// "Remember: the answer is 42" hands over no text, and "Note this: translate the poem" does.

@@ -1,0 +1,111 @@
+package canonical
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Before a fact is read, its words are folded where one meaning has several forms, so that each reader needs to know
+// one of them.
+
+var (
+	numberWords = tables.Variants("number-ordinals")
+	familyWords = tables.Words("family-words")
+	forcedVerbs = tables.Variants("forced-verbs")
+	appointing  = tables.Words("appointing")
+	attempts    = tables.Words("attempts")
+	agePeriods  = tables.Words("age-periods")
+)
+
+// folded is ws, the words of a fact, with these forms in the place of others:
+//
+//   - "5th birthday" for "fifth birthday", "turned 1" for "turned one".
+//   - "we" for "our family", and "we are down to" for "it is down to".
+//   - "moved" for "had to move".
+//   - "and I love it now" for "and now I love it".
+//   - "passed the test" for "passed the test on the first try".
+func folded(ws english.Words) english.Words {
+	out := make(english.Words, 0, len(ws))
+	for i := 0; i < len(ws); i++ {
+		if end := clauseOfNow(ws, i); end > 0 {
+			out = append(append(out, ws[i]), ws[i+2:end]...)
+			now, last := ws[i+1], len(out)-1
+			now.Stop, out[last].Stop = out[last].Stop, 0
+			return append(append(out, now), folded(ws[end:])...)
+		}
+		if len(out) > 2 && tellsAttempt(ws[i:]) {
+			out[len(out)-1].Stop = ws[i+3].Stop
+			i += 3
+			continue
+		}
+		w := ws[i]
+		past := forcedVerbs.Of(ws.At(i + 2))
+		switch next := ws.At(i + 1); {
+		case numberWords.Of(w.Text) != "" && ofBirthday(ws, i):
+			w.Text = numberWords.Of(w.Text) + "th"
+		case w.Text == "one" && ws.At(i-1) == "turned":
+			w.Text = "1"
+		case i == 0 && w.Text == "our" && familyWords.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
+			w.Text, w.End = "we", ws[1].End
+			i++
+		case w.Text == "had" && next == "to" && past != "":
+			w, i = ws[i+2], i+2
+			w.Text = past
+		case w.Text == "it" && isBe(next) && ws.At(i+2) == "down" && ws.At(i+3) == "to":
+			w.Text, ws[i+1].Text = "we", "are"
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// clauseOfNow is where the clause ends that begins with "and now I" at i; 0 if none does.
+func clauseOfNow(ws english.Words, i int) int {
+	next := ws.At(i + 2)
+	if !links.Has(ws[i].Text) || ws.At(i+1) != "now" || next != "i" && next != "we" && next != "my" {
+		return 0
+	}
+	end := i + 3
+	for end < len(ws) && !stopsClause(ws[end-1].Stop) && !links.Has(ws[end].Text) {
+		end++
+	}
+	return end
+}
+
+// tellsAttempt reports whether ws begins like "on the first try".
+func tellsAttempt(ws english.Words) bool {
+	return (ws.At(0) == "on" || ws.At(0) == "at") && ws.At(1) == "the" && ordinals.Of(ws.At(2)) != "" &&
+		attempts.Has(ws.At(3))
+}
+
+// ofBirthday reports whether the ordinal at i is one of a birthday: "his fifth birthday", "grandma's ninetieth".
+func ofBirthday(ws english.Words, i int) bool {
+	before := ws.At(i - 1)
+	return strings.HasPrefix(ws.At(i+1), "birthday") ||
+		ws.Any(celebrating) && (strings.HasSuffix(before, "'s") || isBe(before))
+}
+
+// verbFollows reports whether a verb stands behind a subject.
+func verbFollows(ws english.Words) bool {
+	for i := range ws[:min(len(ws), 3)] {
+		if w := ws[i].Text; english.Auxiliaries.Has(w) || english.Past(w) || thirdPerson(w) {
+			return true
+		} else if !english.Adverbs.Has(w) && !frontAdverbs.Has(w) && !changeWords.Has(w) {
+			return false
+		}
+	}
+	return false
+}
+
+// monthsOld is the age "11 months" of ws, as it is told of those who are not yet a year or two old; "" if it is none.
+func monthsOld(ws english.Words) string {
+	if len(ws) != 3 && !(len(ws) == 4 && ws[3].Text == "now") || ws[2].Text != "old" || !agePeriods.Has(ws[1].Text) {
+		return ""
+	}
+	if _, err := strconv.Atoi(ws[0].Text); err != nil {
+		return ""
+	}
+	return ws[0].Text + " " + ws[1].Text
+}

@@ -1,0 +1,90 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A second clause of a fact often names what the first one is about by a pronoun: "my neighbor taught me to fry okra
+// and now I adore it", "my landlord put the rent up and it's 1,050 a month now". The readers of statements know things
+// by their names alone.
+//
+// A pronoun is read only where one thing may be meant: the noun that ends the clause before it, for a taste, and the
+// one noun of the clause that has an amount, for a number.
+
+var amountNouns = tables.Words("amount-nouns")
+
+// In doubt the pronoun stays, and the clause says nothing: a wrong noun would end what is true.
+
+// resolved is ws with the nouns in the place of such pronouns. It reads one pronoun of a fact, as more of them are
+// mostly of a story.
+func resolved(ws english.Words) english.Words {
+	for i := 2; i+1 < len(ws); i++ {
+		if !links.Has(ws[i].Text) && !stopsClause(ws[i-1].Stop) {
+			continue
+		}
+		clause := ws[i:]
+		for len(clause) > 2 && (links.Has(clause[0].Text) || changeWords.Has(clause[0].Text)) {
+			clause = clause[1:]
+		}
+		if noun := amountNoun(ws[:i]); noun >= 0 && clause[0].Text == "it" && isBe(clause.At(1)) &&
+			len(clause) > 2 && english.StartsWithDigit(clause[2].Text) {
+			my := english.Word{Text: "my", Start: clause[0].Start, End: clause[0].Start}
+			it := clause[0]
+			it.Text = ws[noun].Text
+			return slices.Concat(ws[:len(ws)-len(clause)], english.Words{my, it}, clause[1:])
+		}
+		last := len(clause) - 1
+		for last > 0 && changeWords.Has(clause[last].Text) {
+			last--
+		}
+		it := clause[last]
+		if clause[0].Text != "i" || it.Text != "it" && it.Text != "them" || last > maxTastePronoun ||
+			tasteOf(clause[1:]) == 0 {
+			continue
+		}
+		if noun := lastNoun(ws[:i]); noun >= 0 {
+			it.Text = ws[noun].Text
+			return slices.Concat(ws[:len(ws)-len(clause)], clause[:last], english.Words{it}, clause[last+1:])
+		}
+	}
+	return ws
+}
+
+// maxTastePronoun bounds the words of a taste up to its pronoun: "I can not stand it".
+const maxTastePronoun = 6
+
+// amountNoun is where the one noun that has an amount stands in ws; -1 if there is none or more than one.
+func amountNoun(ws english.Words) int {
+	at := -1
+	for i, w := range ws {
+		if strings.HasSuffix(w.Text, "'s") || relation(singular(w.Text)) != "" || thirdPersons.Has(w.Text) || possessives.Has(w.Text) && w.Text != "my" &&
+			w.Text != "our" {
+			return -1 // "my mom's landlord put the rent up"
+		}
+		if amountNouns.Has(w.Text) && inAny(ws.At(i-1), english.Articles, possessives) {
+			if at >= 0 {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
+}
+
+// lastNoun is where the object that ends ws stands: "okra" of "taught me to fry okra". Behind a preposition or with a
+// determiner it may be anything else: "moved to Rome", "bought a guitar".
+func lastNoun(ws english.Words) int {
+	last := len(ws) - 1
+	if last < 2 || themeStem(ws[last].Text) == "" || ws[last].Upper || english.StartsWithDigit(ws[last].Text) {
+		return -1
+	}
+	verb := ws[last-1].Text
+	if inAny(verb, english.Articles, possessives, english.Prepositions) ||
+		inflections[verb] == nil && ws.At(last-2) != "to" {
+		return -1
+	}
+	return last
+}
