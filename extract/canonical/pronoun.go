@@ -60,8 +60,9 @@ const maxTastePronoun = 6
 func amountNoun(ws english.Words) int {
 	at := -1
 	for i, w := range ws {
-		if strings.HasSuffix(w.Text, "'s") || relation(singular(w.Text)) != "" || thirdPersons.Has(w.Text) || possessives.Has(w.Text) && w.Text != "my" &&
-			w.Text != "our" {
+		other := relation(singular(w.Text)) != "" && !officials.Has(w.Text) || thirdPersons.Has(w.Text) ||
+			possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
+		if other || strings.HasSuffix(w.Text, "'s") {
 			return -1 // "my mom's landlord put the rent up"
 		}
 		if amountNouns.Has(w.Text) && inAny(ws.At(i-1), english.Articles, possessives) {
