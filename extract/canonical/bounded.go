@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -13,6 +14,7 @@ var (
 	passingReasons = tables.Words("passing-reasons")
 	ownDwellings   = tables.Words("own-dwellings")
 	timeFillers    = tables.Words("time-fillers")
+	lastingCauses  = tables.Words("lasting-causes")
 	partsOfTime    = tables.Words("parts-of-time")
 	youngPeople    = tables.Words("young-people")
 )
@@ -21,6 +23,9 @@ var (
 func bounded(claims []Claim, all english.Words) []Claim {
 	past, passing, shop := tellsYouth(all), hasPassingReason(all), ofOtherRoom(all)
 	also, part := besides(all), countsPart(all)
+	if forPurpose(all) || takenUpAgain(all) {
+		claims = slices.DeleteFunc(claims, func(c Claim) bool { return c.Ended })
+	}
 	for i := range claims {
 		c := &claims[i]
 		switch {
@@ -48,6 +53,44 @@ func hasPassingReason(all english.Words) bool {
 		passes = passes || passingReasons.Has(w.Text) && !sickens
 	}
 	return passes && !all.Has("since") || forOwnReason(all)
+}
+
+// forPurpose reports whether a fact tells of a change for one thing alone: "swapped my lenses for glasses for the flight".
+// A swap names by its first "for" what was taken instead, and a cause, such as health, bounds nothing.
+func forPurpose(ws english.Words) bool {
+	at := slices.IndexFunc(ws, func(w english.Word) bool { return replacing.Has(w.Text) })
+	if at < 0 {
+		return false
+	}
+	swap := ws[at].Text != "switched" && ws[at].Text != "replaced" && ws[at].Text != "changed"
+	for i := at + 1; i+2 < len(ws); i++ {
+		if ws[i].Text != "for" {
+			continue
+		}
+		if swap {
+			swap = false
+			continue
+		}
+		if inAny(ws[i+1].Text, english.Articles, english.Deictic) && !ws[i+2:min(len(ws), i+5)].Any(lastingCauses) {
+			return true
+		}
+	}
+	return false
+}
+
+// takenUpAgain reports whether a fact tells that something was given up and begun again: "quit when Ada was born and
+// started again". "Moved back to Oslo" leads elsewhere.
+func takenUpAgain(ws english.Words) bool {
+	for i := 2; i < len(ws); i++ {
+		w, before := ws[i].Text, ws[i-1].Text
+		switch {
+		case links.Has(before) && (w == "resumed" || w == "restarted"),
+			w == "again" && (before == "started" || before == "began" || before == "up"),
+			w == "back" && (before == "came" || before == "went") && ws.At(i+1) != "to" && ws.At(i+1) != "home":
+			return true
+		}
+	}
+	return false
 }
 
 // besides reports whether a fact says that something holds beside what held before: "I work as a translator too".
@@ -101,8 +144,9 @@ func ofThingMoved(ws english.Words) bool {
 		return false
 	}
 	for i := 1; i < len(ws) && ws[i].Text != "to" && ws[i].Text != "into" && ws[i].Text != "in"; i++ {
-		if english.Articles.Has(ws[i].Text) || possessives.Has(ws[i].Text) {
-			return true
+		w := ws[i].Text
+		if english.Articles.Has(w) || possessives.Has(w) || relation(singular(w)) != "" || kin.Has(w) {
+			return true // "moved grandma to Zurich"
 		}
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 
 var (
 	onlyFor       = frameTables.Words("only-for")
+	notYetJobs    = frameTables.Words("not-yet-jobs")
 	pastimeGroups = frameTables.Words("pastime-groups")
 )
 
@@ -22,7 +23,8 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 	}
 	switch first, _, _ := strings.Cut(f.attribute, " "); first {
 	case "employer":
-		return f.ended && ws[from].Text == "let" && rest.At(0) == "to" // "let me go to the funeral"
+		// "Let me go to the funeral", "have a job interview at Acme".
+		return f.ended && ws[from].Text == "let" && rest.At(0) == "to" || ws[from:to].Any(notYetJobs)
 	case "one", "occupation":
 		// "My club promoted me to treasurer", "promoted to head chef for the festival".
 		forOnce := rest.At(0) == "for" && english.Articles.Has(rest.At(1))
@@ -49,7 +51,8 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 // in Leeds for my son".
 func (c *claim) otherHome(f *frame, ws english.Words, from int, rest english.Words) bool {
 	if f.attribute == "home" {
-		return rest.At(0) == "for" && (possessives.Has(rest.At(1)) || rest.At(1) == "work")
+		next := rest.At(1)
+		return rest.At(0) == "for" && (possessives.Has(next) || english.Articles.Has(next) || next == "work")
 	}
 	return f.event && c.ofAnotherHouse() || notHome(ws, from, rest)
 }

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ var (
 	forcedVerbs = tables.Variants("forced-verbs")
 	appointing  = tables.Words("appointing")
 	attempts    = tables.Words("attempts")
+	ourWords    = tables.Words("our-words")
 	agePeriods  = tables.Words("age-periods")
 )
 
@@ -25,8 +27,10 @@ var (
 //   - "we" for "our family", and "we are down to" for "it is down to".
 //   - "moved" for "had to move".
 //   - "and I love it now" for "and now I love it".
+//   - "my boss is Ann" for "Ann is my boss".
 //   - "passed the test" for "passed the test on the first try".
 func folded(ws english.Words) english.Words {
+	ws = withPostFirst(ws)
 	out := make(english.Words, 0, len(ws))
 	for i := 0; i < len(ws); i++ {
 		if end := clauseOfNow(ws, i); end > 0 {
@@ -53,12 +57,31 @@ func folded(ws english.Words) english.Words {
 		case w.Text == "had" && next == "to" && past != "":
 			w, i = ws[i+2], i+2
 			w.Text = past
-		case w.Text == "it" && isBe(next) && ws.At(i+2) == "down" && ws.At(i+3) == "to":
+		case w.Text == "it" && isBe(next) && ws.At(i+2) == "down" && ws.At(i+3) == "to" && ws[:i].Any(ourWords):
 			w.Text, ws[i+1].Text = "we", "are"
 		}
 		out = append(out, w)
 	}
 	return out
+}
+
+// withPostFirst is ws with somebody's post before the name: "my boss is Ann" for "Ann is my boss". Of relatives both
+// orders are known.
+func withPostFirst(ws english.Words) english.Words {
+	is := 1
+	for is < min(len(ws), 3) && ws[is].Upper {
+		is++
+	}
+	post := is + 2
+	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" || !officials.Has(ws[post].Text) ||
+		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) {
+		return ws
+	}
+	name := slices.Clone(ws[:is])
+	name[is-1].Stop = ws[post].Stop
+	noun := ws[post]
+	noun.Stop = 0
+	return slices.Concat(english.Words{ws[is+1], noun, ws[is]}, name, ws[post+1:])
 }
 
 // clauseOfNow is where the clause ends that begins with "and now I" at i; 0 if none does.

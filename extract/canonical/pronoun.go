@@ -14,7 +14,10 @@ import (
 // A pronoun is read only where one thing may be meant: the noun that ends the clause before it, for a taste, and the
 // one noun of the clause that has an amount, for a number.
 
-var amountNouns = tables.Words("amount-nouns")
+var (
+	amountNouns = tables.Words("amount-nouns")
+	tryingVerbs = tables.Words("trying-verbs")
+)
 
 // In doubt the pronoun stays, and the clause says nothing: a wrong noun would end what is true.
 
@@ -59,6 +62,9 @@ const maxTastePronoun = 6
 // amountNoun is where the one noun that has an amount stands in ws; -1 if there is none or more than one.
 func amountNoun(ws english.Words) int {
 	at := -1
+	if w := ws.At(0); w == "i" || w == "we" {
+		return -1 // "I put the rent up for my tenant"
+	}
 	for i, w := range ws {
 		other := relation(singular(w.Text)) != "" && !officials.Has(w.Text) || thirdPersons.Has(w.Text) ||
 			possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
@@ -75,16 +81,14 @@ func amountNoun(ws english.Words) int {
 	return at
 }
 
-// lastNoun is where the object that ends ws stands: "okra" of "taught me to fry okra". Behind a preposition or with a
-// determiner it may be anything else: "moved to Rome", "bought a guitar".
+// lastNoun is where the object that ends ws stands, of a verb by which people come to like something: "okra" of "taught
+// me to fry okra". Of other verbs it may be anything else: "moved to Rome", "bought a guitar", "replaced okra".
 func lastNoun(ws english.Words) int {
 	last := len(ws) - 1
 	if last < 2 || themeStem(ws[last].Text) == "" || ws[last].Upper || english.StartsWithDigit(ws[last].Text) {
 		return -1
 	}
-	verb := ws[last-1].Text
-	if inAny(verb, english.Articles, possessives, english.Prepositions) ||
-		inflections[verb] == nil && ws.At(last-2) != "to" {
+	if !tryingVerbs.Has(ws[last-1].Text) {
 		return -1
 	}
 	return last

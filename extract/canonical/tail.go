@@ -85,32 +85,19 @@ func beginsOwnClause(ws english.Words) bool {
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
 }
 
-// What is over does not depend on how it came about: "I quit my job when the money ran out", "sold the car because of
-// my back". What goes on may: "I drink tea when I'm ill", "I cycle because of my back".
+// What is over does not depend on why: "sold the car because of my back", "gave up beer after years of headaches". What
+// goes on may: "I cycle because of my back". When something happened bounds it, as it may be long past: "moved to Rome
+// when my father was posted there", "gave up coffee when my wife was pregnant".
 
-// isCircumstance reports whether ws tells when or why that happened which is said before it. When somebody was young is
-// no circumstance, and "after lunch" may bound what is over.
-func isCircumstance(before, ws english.Words) bool {
-	// Who "stopped running because of a stitch" may run on.
-	if len(ws) < 3 || !hasHappened(before) || before.Has("stopped") || before.Has("stop") {
+// isReason reports whether ws tells why that happened which is said before it. Who "stopped running because of a stitch"
+// or "left Cork after a big breakfast" may run and live there still.
+func isReason(before, ws english.Words) bool {
+	if len(ws) < 3 || !hasHappened(before) || before.Any(pausing) {
 		return false
 	}
-	clause := ws[1:min(len(ws), maxCircumstance)]
-	if end := slices.IndexFunc(clause, func(w english.Word) bool { return stopsClause(w.Stop) }); end >= 0 {
-		clause = clause[:end+1]
-	}
-	happened := slices.ContainsFunc(clause, func(w english.Word) bool {
-		return english.Past(w.Text) || pastBe.Has(w.Text)
-	})
 	switch ws[0].Text {
-	case "when", "once", "as", "since":
-		own := ws[1].Text == "i" || ws[1].Text == "we"
-		subject := own || inAny(ws[1].Text, possessives, english.Pronouns) || ws[1].Text == "the" ||
-			ws[1].Upper
-		return happened && subject && !(own && clause.Any(lasting)) && !misspoken.Found(ws)
 	case "after":
-		once := afterwards.Has(ws[1].Text) && !clause.Any(recurring)
-		return happened || once || english.StartsWithDigit(ws[1].Text)
+		return afterwards.Has(ws[1].Text) && !ws[1:min(len(ws), maxReason)].Any(recurring)
 	case "because", "following":
 		return true
 	case "thanks", "due", "owing":
@@ -120,13 +107,13 @@ func isCircumstance(before, ws english.Words) bool {
 }
 
 var (
-	happeningBy = tables.Words("happening-by")
-	afterwards  = tables.Words("afterwards")
-	lasting     = tables.Words("lasting")
+	reasonStarts = tables.Words("reason-starts")
+	afterwards   = tables.Words("afterwards")
+	pausing      = tables.Words("pausing")
 )
 
-// maxCircumstance bounds the words up to the verb of a circumstance.
-const maxCircumstance = 7
+// maxReason bounds the words up to the noun of what was before.
+const maxReason = 6
 
 // hasHappened reports whether a statement tells of an event, or that something is so no longer.
 func hasHappened(ws english.Words) bool {
@@ -138,15 +125,15 @@ func hasHappened(ws english.Words) bool {
 		ws.Any(anymoreWords) || ws.Has("longer") || ws.Has("done")
 }
 
-// The readers of statements take a time or a reason behind a statement for a bound of it. So a circumstance is left out
+// The readers of statements take a reason behind a statement for a bound of it. So a reason is left out
 // before any of them reads the fact, where a tail is left out only if they found nothing.
 
-// withoutCircumstance is a fact up to when or why happened what it tells.
-func withoutCircumstance(fact string) string {
+// withoutReason is a fact up to why happened what it tells.
+func withoutReason(fact string) string {
 	ws := english.Lex(fact)
 	for i := minStatement; i+2 < min(len(ws), maxTailStart); i++ {
-		if happeningBy.Has(ws[i+1].Text) && (ws[i].Stop == 0 || ws[i].Stop == ',') &&
-			!ws[i+1:].Any(tailDoubts) && isCircumstance(ws[:i+1], ws[i+1:]) {
+		if reasonStarts.Has(ws[i+1].Text) && (ws[i].Stop == 0 || ws[i].Stop == ',') &&
+			!ws[i+1:].Any(tailDoubts) && isReason(ws[:i+1], ws[i+1:]) {
 			return fact[:ws[i].End]
 		}
 	}

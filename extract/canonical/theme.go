@@ -68,6 +68,7 @@ var (
 	schools       = themeTables.Words("schools")
 	ways          = themeTables.Words("ways")
 	ofMonth       = themeTables.Words("of-month")
+	happenings    = themeTables.Words("happenings")
 	genres        = themeTables.Words("genres")
 	ordinals      = themeTables.Variants("ordinals")
 )
@@ -183,7 +184,8 @@ func (t *theme) endsTheme(o *theme) bool {
 	if t.order != nil || o.order != nil {
 		return t.order != nil && o.order != nil && t.order.ends(o.order)
 	}
-	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || o.past || !t.covers(o) ||
+	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || !t.covers(o) ||
+		o.past && !(t.wrong && len(t.old) > 0) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
 	}
@@ -248,10 +250,12 @@ func (t *theme) denies(o *theme) bool {
 
 // turns reports whether n, which o spoke of, is so no longer or so again.
 func (t *theme) turns(o *theme, n *themeNoun) bool {
-	if slices.ContainsFunc(t.nouns, func(n themeNoun) bool {
-		return !slices.Contains(o.words, n.stem) && !(n.subject && bodies.Has(n.stem))
-	}) {
-		return false // no longer allergic to something else
+	for i := range t.nouns {
+		m := &t.nouns[i]
+		does := m.activity && i == t.target-1 // "running the marathon"
+		if !slices.Contains(o.words, m.stem) && !does && !(m.subject && bodies.Has(m.stem)) {
+			return false // no longer allergic to something else
+		}
 	}
 	if t.again && !t.negated {
 		return o.negated || o.taste < 0

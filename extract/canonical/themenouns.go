@@ -35,6 +35,9 @@ func (t *theme) findNouns(subject, ws english.Words, verb int) {
 		t.target = at
 	case from == -1 && (t.taste != 0 || t.anymore || t.again) && first < len(t.nouns):
 		t.target = first
+		if n := &t.nouns[first]; n.activity && t.taste == 0 && first+1 < len(t.nouns) && !t.nouns[first+1].marked {
+			t.target++ // "won't be running the marathon after all"
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		}
 		claim := form.Telling()
 		switch {
-		case joins(ws, &cl, parts, said):
+		case joins(ws, &cl, parts, said), cl.Shared && len(parts) > 0 && !claim && revives(said):
 			parts[len(parts)-1].end = p.end
 			continue
 		case p.topics == none, secrets.Found(said), tellsOfOthers(ws, said),
@@ -75,6 +75,20 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		s.subject = s.missingSubject(ws)
 	}
 }
+
+// revives reports whether a clause takes back what the one before it ended: "quit when Ada was born and started again".
+// Alone, the first one would end what holds.
+func revives(ws english.Words) bool {
+	for i := 1; i < min(len(ws), maxRevival); i++ {
+		if w := ws[i].Text; w == "again" || w == "back" && returning.Has(ws[i-1].Text) && ws.At(i+1) != "to" {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRevival bounds the words up to "again": "only took them up again".
+const maxRevival = 6
 
 // settled are the parts of ws that are facts, and whether one of them makes a claim. Corrects says that ws tells that
 // something was wrong.

@@ -114,6 +114,7 @@ var (
 	noteWords     = tables.Words("note-words")
 	recordLeads   = tables.Phrases("record-leads")
 	callMe        = tables.Phrases("call-me")
+	returning     = tables.Words("returning")
 	reachMe       = tables.Phrases("reach-me")
 	wantedOfYou   = tables.Phrases("wanted-of-you")
 	contactVerbs  = tables.Words("contact-verbs")
