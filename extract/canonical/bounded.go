@@ -23,12 +23,14 @@ var (
 func bounded(claims []Claim, all english.Words) []Claim {
 	past, passing, shop := tellsYouth(all), hasPassingReason(all), ofOtherRoom(all)
 	also, part := besides(all), countsPart(all)
-	if forPurpose(all) || takenUpAgain(all) {
+	if endsNothing(all) {
 		claims = slices.DeleteFunc(claims, func(c Claim) bool { return c.Ended })
 	}
 	for i := range claims {
 		c := &claims[i]
 		switch {
+		case strings.HasPrefix(c.Attribute, "landlord one rent"), strings.HasPrefix(c.Attribute, "landlady one rent"):
+			c.Attribute = "one rent" // theirs is the speaker's: "my landlord put the rent up to 900"
 		case past:
 			c.Dated = true
 		case passing && strings.Contains(c.Attribute, "taste of "):
@@ -55,8 +57,11 @@ func hasPassingReason(all english.Words) bool {
 	return passes && !all.Has("since") || forOwnReason(all)
 }
 
-// forPurpose reports whether a fact tells of a change for one thing alone: "swapped my lenses for glasses for the flight".
-// A swap names by its first "for" what was taken instead, and a cause, such as health, bounds nothing.
+// endsNothing reports whether the words of a fact take back or bound what its verb would end.
+func endsNothing(ws english.Words) bool { return forPurpose(ws) || takenUpAgain(ws) || tellsYouth(ws) }
+
+// forPurpose reports whether a fact tells of a change for one thing alone: "swapped my lenses for glasses for the
+// flight". A swap names by its first "for" what was taken instead, and a cause, such as health, bounds nothing.
 func forPurpose(ws english.Words) bool {
 	at := slices.IndexFunc(ws, func(w english.Word) bool { return replacing.Has(w.Text) })
 	if at < 0 {

@@ -76,9 +76,8 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // "I started out as a trainee nurse" tells of the past
 	}
 	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
-		before, _ := strconv.Atoi(o.Value)
-		after, _ := strconv.Atoi(c.Value)
-		return c.Changed && after-before > 0 && after-before <= maxYears
+		grown := ageInMonths(c.Value) - ageInMonths(o.Value)
+		return c.Changed && grown > 0 && grown <= maxYears*12
 	}
 	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
 		return false // coffee and a roll are one breakfast
@@ -105,6 +104,21 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
+}
+
+// ageInMonths is an age, "5" or "11 months", in months; 0 if it is none.
+func ageInMonths(age string) int {
+	n, unit, _ := strings.Cut(age, " ")
+	number, _ := strconv.Atoi(n)
+	switch unit {
+	case "":
+		return number * 12
+	case "weeks":
+		return number / 4
+	case "days":
+		return 0
+	}
+	return number
 }
 
 // felt reports whether c tells of a home that may be a feeling, which a move ends: "home for me is Calgary". So does an

@@ -102,7 +102,7 @@ func (c *claim) withActivity(claims []Claim, themes []theme, list []statement, w
 	if len(list) == 0 { // "I smoke while I wait"
 		list = statements(cutAtDegree(afterFrontTime(words)))
 	}
-	if len(list) == 0 || c.reach.fleeting {
+	if len(list) == 0 || c.reach.fleeting || takenUpAgain(all) {
 		return claims
 	}
 	if len(list) > 1 { // "I quit smoking at Easter and gave the pipe away"

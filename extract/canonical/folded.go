@@ -73,7 +73,8 @@ func withPostFirst(ws english.Words) english.Words {
 		is++
 	}
 	post := is + 2
-	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" || !officials.Has(ws[post].Text) ||
+	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" ||
+		!officials.Has(ws[post].Text) ||
 		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) {
 		return ws
 	}

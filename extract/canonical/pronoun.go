@@ -62,7 +62,7 @@ const maxTastePronoun = 6
 // amountNoun is where the one noun that has an amount stands in ws; -1 if there is none or more than one.
 func amountNoun(ws english.Words) int {
 	at := -1
-	if w := ws.At(0); w == "i" || w == "we" {
+	if ws.Has("i") || ws.Has("we") {
 		return -1 // "I put the rent up for my tenant"
 	}
 	for i, w := range ws {

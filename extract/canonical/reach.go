@@ -116,7 +116,7 @@ func tellsReach(ws english.Words) bool {
 			}
 		case "my", "our", "new", "different":
 			for _, noun := range ws[i+1 : min(i+4, len(ws))] {
-				if reachNouns.Has(noun.Text) {
+				if reachNouns.Has(noun.Text) || noun.Text == "address" && strings.Contains(ws.String(), "@") {
 					return true
 				}
 			}
@@ -271,6 +271,9 @@ func withRank(claims []Claim, all english.Words) []Claim {
 		for i := range all {
 			rank := ranks.Of(all[i].Text)
 			works := occupations.Of(all.At(i+1)) != "" || occupations.Of(all.At(i+2)) != ""
+			if rank == "" && occupations.Of(all.At(i+1)) != "" && all[i].Text == "to" && all[:i].Has("promoted") {
+				rank = fullRank
+			}
 			if rank != "" && works {
 				c.Attribute, c.Value, c.Several = "occupation rank "+c.Value, rank, true
 				return append(claims, c)
@@ -279,6 +282,9 @@ func withRank(claims []Claim, all english.Words) []Claim {
 	}
 	return claims
 }
+
+// fullRank is the rank of whoever is promoted to a post that is told without one: "from assistant manager to manager".
+const fullRank = "full"
 
 // withValues adds the attributes of the values of claims.
 func withValues(claims []Claim) []Claim {

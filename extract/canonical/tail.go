@@ -89,8 +89,8 @@ func beginsOwnClause(ws english.Words) bool {
 // goes on may: "I cycle because of my back". When something happened bounds it, as it may be long past: "moved to Rome
 // when my father was posted there", "gave up coffee when my wife was pregnant".
 
-// isReason reports whether ws tells why that happened which is said before it. Who "stopped running because of a stitch"
-// or "left Cork after a big breakfast" may run and live there still.
+// isReason reports whether ws tells why that happened which is said before it. Who "stopped running because of a
+// stitch" or "left Cork after a big breakfast" may run and live there still.
 func isReason(before, ws english.Words) bool {
 	if len(ws) < 3 || !hasHappened(before) || before.Any(pausing) {
 		return false

@@ -37,11 +37,10 @@ func (c *claim) themes(all english.Words) (out []theme) {
 	if len(list) > maxWindows {
 		return nil
 	}
-	once := forPurpose(all) || takenUpAgain(all)
-	unreal, youth := all.Any(makeBelieve), tellsYouth(all)
-	doubt, passing := all.Has("if") || all.Has("?"), passes(all)
+	unreal := all.Any(makeBelieve)
+	doubt, passing := c.leavesAll(all), passes(all)
 	wrong, forAWhile := themeWrongs.Found(all), hasPassingReason(all)
-	doubt, beside := doubt || c.reach.fleeting, besides(all)
+	beside := besides(all)
 	var before owner
 	known := false
 	for i, s := range list {
@@ -72,13 +71,18 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		if timed > 0 {
 			t.setTimed()
 		}
-		t.loose = t.loose || doubt || youth || once || s.bounded || passing && (t.negated || len(t.ends) > 0)
+		t.loose = t.loose || doubt || s.bounded || passing && (t.negated || len(t.ends) > 0)
 		t.listed = t.listed || s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 		if len(t.nouns) > 0 {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// leavesAll reports whether a fact ends nothing, as its words are uncertain, pass or take back what it says.
+func (c *claim) leavesAll(all english.Words) bool {
+	return all.Has("if") || all.Has("?") || c.reach.fleeting || endsNothing(all)
 }
 
 // deny notes what a clause that begins with "not" denies: "the desk is 160 cm wide, not 140".
@@ -456,20 +460,6 @@ func (t *theme) findEnds(subject, ws english.Words) {
 			}
 		}
 	}
-}
-
-// tookPlace reports whether ws tells that an event is over: "had my knee surgery last week". Who "had my car serviced"
-// has it still.
-func tookPlace(ws english.Words) bool {
-	if ws.At(0) != "had" || ws.At(1) != "my" && ws.At(1) != "our" && ws.At(1) != "the" {
-		return false
-	}
-	for i := 2; i < min(len(ws), 6) && (i == 2 || ws[i-1].Stop == 0); i++ {
-		if happenings.Has(ws[i].Text) {
-			return !english.Past(ws.At(i+1)) && !happenings.Has(ws.At(i+1)) && ws.At(i+1) != "moved"
-		}
-	}
-	return false
 }
 
 // findBefallen reads what ends the subject: "the interview was canceled", but not "Spotify canceled the show".

@@ -104,3 +104,17 @@ func skipped(ws english.Words) int {
 	}
 	return n
 }
+
+// tookPlace reports whether ws tells that an event is over: "had my knee surgery last week". Who "had my car serviced"
+// has it still.
+func tookPlace(ws english.Words) bool {
+	if ws.At(0) != "had" || ws.At(1) != "my" && ws.At(1) != "our" && ws.At(1) != "the" {
+		return false
+	}
+	for i := 2; i < min(len(ws), 6) && (i == 2 || ws[i-1].Stop == 0); i++ {
+		if happenings.Has(ws[i].Text) {
+			return !english.Past(ws.At(i+1)) && !happenings.Has(ws.At(i+1)) && ws.At(i+1) != "moved"
+		}
+	}
+	return false
+}
