@@ -23,14 +23,13 @@ var (
 func bounded(claims []Claim, all english.Words) []Claim {
 	past, passing, shop := tellsYouth(all), hasPassingReason(all), ofOtherRoom(all)
 	also, part := besides(all), countsPart(all)
+	claims = landlordsRent(claims, all)
 	if endsNothing(all) {
 		claims = slices.DeleteFunc(claims, func(c Claim) bool { return c.Ended })
 	}
 	for i := range claims {
 		c := &claims[i]
 		switch {
-		case strings.HasPrefix(c.Attribute, "landlord one rent"), strings.HasPrefix(c.Attribute, "landlady one rent"):
-			c.Attribute = "one rent" // theirs is the speaker's: "my landlord put the rent up to 900"
 		case past:
 			c.Dated = true
 		case passing && strings.Contains(c.Attribute, "taste of "):
@@ -55,6 +54,23 @@ func hasPassingReason(all english.Words) bool {
 		passes = passes || passingReasons.Has(w.Text) && !sickens
 	}
 	return passes && !all.Has("since") || forOwnReason(all)
+}
+
+// landlordsRent is claims with the rent of the speaker's landlord as the speaker's: "my landlord put the rent up to 900".
+// That of "my mom's landlord" is neither's.
+func landlordsRent(claims []Claim, all english.Words) []Claim {
+	at := slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "landlord" || w.Text == "landlady" })
+	if at < 1 {
+		return claims
+	}
+	theirs := !inAny(all[at-1].Text, english.Articles, speakersOwn)
+	claims = slices.DeleteFunc(claims, func(c Claim) bool { return theirs && strings.HasSuffix(c.Attribute, "one rent") })
+	for i := range claims {
+		if claims[i].Attribute == all[at].Text+" one rent" {
+			claims[i].Attribute = "one rent"
+		}
+	}
+	return claims
 }
 
 // endsNothing reports whether the words of a fact take back or bound what its verb would end.

@@ -133,7 +133,7 @@ func (c *Claim) rank() int {
 	if !strings.HasPrefix(c.Attribute, "occupation rank ") {
 		return 0
 	}
-	return 1 + slices.Index([]string{"trainee", "junior", "senior", "lead"}, c.Value)
+	return 1 + slices.Index([]string{"trainee", "junior", fullRank, "senior", "lead"}, c.Value)
 }
 
 // A mention such as "my wife" tells a status as well as "I am married" does. It is loose, and gives way to each status
