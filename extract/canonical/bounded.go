@@ -59,12 +59,16 @@ func hasPassingReason(all english.Words) bool {
 // landlordsRent is claims with the rent of the speaker's landlord as the speaker's: "my landlord put the rent up to 900".
 // That of "my mom's landlord" is neither's.
 func landlordsRent(claims []Claim, all english.Words) []Claim {
-	at := slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "landlord" || w.Text == "landlady" })
+	at := slices.IndexFunc(all, func(w english.Word) bool {
+		return w.Text == "landlord" || w.Text == "landlady"
+	})
 	if at < 1 {
 		return claims
 	}
 	theirs := !inAny(all[at-1].Text, english.Articles, speakersOwn)
-	claims = slices.DeleteFunc(claims, func(c Claim) bool { return theirs && strings.HasSuffix(c.Attribute, "one rent") })
+	claims = slices.DeleteFunc(claims, func(c Claim) bool {
+		return theirs && strings.HasSuffix(c.Attribute, "one rent")
+	})
 	for i := range claims {
 		if claims[i].Attribute == all[at].Text+" one rent" {
 			claims[i].Attribute = "one rent"

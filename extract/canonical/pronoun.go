@@ -66,7 +66,8 @@ func amountNoun(ws english.Words) int {
 		return -1 // "I put the rent up for my tenant"
 	}
 	for i, w := range ws {
-		other := relation(singular(w.Text)) != "" && !officials.Has(w.Text) || thirdPersons.Has(w.Text) ||
+		one := singular(w.Text)
+		other := (relation(one) != "" || kin.Has(one)) && !officials.Has(w.Text) || thirdPersons.Has(w.Text) ||
 			possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
 		if other || strings.HasSuffix(w.Text, "'s") {
 			return -1 // "my mom's landlord put the rent up"
