@@ -56,8 +56,8 @@ func hasPassingReason(all english.Words) bool {
 	return passes && !all.Has("since") || forOwnReason(all)
 }
 
-// landlordsRent is claims with the rent of the speaker's landlord as the speaker's: "my landlord put the rent up to 900".
-// That of "my mom's landlord" is neither's.
+// landlordsRent is claims with the rent of the speaker's landlord as the speaker's: "my landlord put the rent up to
+// 900". That of "my mom's landlord" is neither's.
 func landlordsRent(claims []Claim, all english.Words) []Claim {
 	at := slices.IndexFunc(all, func(w english.Word) bool {
 		return w.Text == "landlord" || w.Text == "landlady"

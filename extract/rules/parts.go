@@ -358,8 +358,9 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 	if form.Changing() {
 		return details
 	}
+	returned := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "back" }) // "am back to loving jazz"
 	for i := range form.Claims {
-		if cl := &form.Claims[i]; !cl.Loose && (cl.Ended || !cl.Listed()) {
+		if cl := &form.Claims[i]; !cl.Loose && (cl.Ended || !cl.Listed() || returned > 0 && ws.At(returned+1) == "to") {
 			return personal
 		}
 	}

@@ -38,6 +38,7 @@ func TestApart(t *testing.T) {
 		"My brother found a flat in Rome, the rent is 845 now": "My brother found a flat in Rome",
 		"My landlord wrote to me, the rent is 845 now":         "The rent is 845 now",
 		"If I live in Rome, I work at Acme":                    "",
+		"I quit smoking in May and started again a week later": "I quit smoking in May and started again a week later",
 	} {
 		if got := strings.ReplaceAll(texts(factsOf(t, say(said))), "\n", " | "); got != want {
 			t.Errorf("%q gives %q, want %q", said, got, want)
@@ -56,7 +57,8 @@ var wrappers = []string{
 	"%s (long story).", "%s, no regrets.", "Hey! Long day. %s. What should I cook tonight?",
 	"%s, my mother still can't believe it.", "I forgot to tell you: %l.", "%s, as of this week.",
 	"Update on my life: %l, and that's that.", "%s, if you were wondering.", "Did I mention that? %s.", "Oh and %l",
-	"%s and my sister thinks I'm crazy", "Guess what: %l!",
+	"%s and my sister thinks I'm crazy", "Guess what: %l!", "I'm happy to report that %l.", "Sad news: %l.",
+	"Not sure if I told you, but %l.",
 }
 
 // wrap says a statement in the way of a wrapper.
