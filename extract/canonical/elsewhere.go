@@ -24,7 +24,8 @@ func (c *claim) holdsElsewhere(f *frame, ws english.Words, from, to int) bool {
 	switch first, _, _ := strings.Cut(f.attribute, " "); first {
 	case "employer":
 		// "Let me go to the funeral", "have a job interview at Acme".
-		return f.ended && ws[from].Text == "let" && rest.At(0) == "to" || ws[from:to].Any(notYetJobs)
+		return f.ended && ws[from].Text == "let" && rest.At(0) == "to" ||
+			!f.event && ws[from:to].Any(notYetJobs)
 	case "one", "occupation":
 		// "My club promoted me to treasurer", "promoted to head chef for the festival".
 		forOnce := rest.At(0) == "for" && english.Articles.Has(rest.At(1))

@@ -120,7 +120,8 @@ func jobLost(o owner, firm string) []Claim {
 
 // workingAt reads "have a position at Acme", "am employed by Acme" and "run a bakery".
 func (c *claim) workingAt(o owner, ws english.Words) []Claim {
-	if !o.isOne() || ws.Any(notYetJobs) { // "have a job interview at Acme"
+	has := ws.At(0) == "have" || ws.At(0) == "has" || ws.At(0) == "got"
+	if !o.isOne() || has && ws.Any(notYetJobs) { // "have a job interview at Acme"
 		return nil
 	}
 	if n := workVerbs.Match(ws, 0); n > 0 {
