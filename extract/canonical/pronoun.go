@@ -39,6 +39,10 @@ func resolved(ws english.Words) english.Words {
 			it.Text = ws[noun].Text
 			return slices.Concat(ws[:len(ws)-len(clause)], english.Words{my, it}, clause[1:])
 		}
+		if noun := countedNoun(ws[:i]); noun != "" && isNumber(clause[len(clause)-1].Text) && downTo(clause) {
+			it := english.Word{Text: noun, Start: clause[len(clause)-1].End, End: clause[len(clause)-1].End}
+			return append(slices.Clone(ws), it)
+		}
 		last := len(clause) - 1
 		for last > 0 && changeWords.Has(clause[last].Text) {
 			last--
@@ -58,6 +62,23 @@ func resolved(ws english.Words) english.Words {
 
 // maxTastePronoun bounds the words of a taste up to its pronoun: "I can not stand it".
 const maxTastePronoun = 6
+
+// downTo reports whether a clause of the speaker's ends in how many are left: "we are down to eight".
+func downTo(ws english.Words) bool {
+	own := ws[0].Text == "i" || ws[0].Text == "we"
+	return own && len(ws) > 3 && ws[len(ws)-2].Text == "to" && (ws.Has("down") || ws.Has("up"))
+}
+
+// countedNoun is what somebody has several of, of which ws counts some: "hens" of "a fox took three of the hens".
+func countedNoun(ws english.Words) string {
+	for i := 1; i+2 < len(ws); i++ {
+		own := ws[i+1].Text == "the" || ws[i+1].Text == "my" || ws[i+1].Text == "our"
+		if noun := ws[i+2].Text; ws[i].Text == "of" && own && singular(noun) != noun && themeStem(noun) != "" {
+			return noun
+		}
+	}
+	return ""
+}
 
 // amountNoun is where the one noun that has an amount stands in ws; -1 if there is none or more than one.
 func amountNoun(ws english.Words) int {

@@ -97,7 +97,8 @@ func isReason(before, ws english.Words) bool {
 	}
 	switch ws[0].Text {
 	case "after":
-		return afterwards.Has(ws[1].Text) && !ws[1:min(len(ws), maxReason)].Any(recurring)
+		once := afterwards.Has(ws[1].Text) || endsInIng(ws[1].Text) && len(ws) > 2 // "after leaving Acme"
+		return once && !ws[1:min(len(ws), maxReason)].Any(recurring)
 	case "because", "following":
 		return true
 	case "thanks", "due", "owing":
