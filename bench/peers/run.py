@@ -42,6 +42,7 @@ class Run:
         self.server: subprocess.Popen[bytes] | None = None
         self.worker: subprocess.Popen[str] | None = None
         self.alone: list[float] = []  # seconds of searches by one client
+        self.beside: list[float] = []  # the same of CLIENTS at a time
         self.many = [0, 0.0]  # searches by CLIENTS clients, and their seconds
         self.row: dict[str, Any] = {}
 
@@ -132,6 +133,7 @@ def measure(runs: list[Run], users: int, memories: int, limit: float, seconds: f
                 run.alone += done["times"]
             else:
                 run.many = [run.many[0] + len(done["times"]), run.many[1] + done["seconds"]]
+                run.beside += done["times"]
     for run in runs:
         say(f"{run.place.name}: {len(run.alone)} searches by one client, {run.many[0]} by {CLIENTS}")
 
@@ -177,13 +179,14 @@ def report(runs: list[Run]) -> None:
             cuts = statistics.quantiles(run.alone, n=100) if len(run.alone) > 1 else [float("nan")] * 99
             rows.append([run.place.name, f"{run.row['added']:,}", f"{run.row['add/s']:,.0f}",
                          *(f"{cuts[p - 1] * 1000:,.1f}" for p in (50, 95, 99)),
-                         f"{run.many[0] / max(run.many[1], 1e-9):,.0f}"])
+                         f"{run.many[0] / max(run.many[1], 1e-9):,.0f}",
+                         f"{statistics.median(run.beside or [float('nan')]) * 1000:,.1f}"])
             faults.append([run.place.name, run.row["version"], run.row["killed"], run.row["twice"],
                            run.row["other"], "; ".join(run.row["errors"][:1]) or "none"])
         if rows:
             verb = "read of a session" if kind else "search"
             table(["peer", f"{add}", "added/s", f"{verb} p50 ms", "p95 ms", "p99 ms",
-                         f"{CLIENTS} clients /s"], rows)
+                         f"{CLIENTS} clients /s", "p50 ms"], rows)
             table(["peer", "version", "killed (-9) while it was added to", "the same twice",
                          "asked as another user", "errors"], faults)
     for run in runs:
