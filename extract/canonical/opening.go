@@ -74,12 +74,18 @@ func prepared(ws english.Words) (rest english.Words, changed bool) {
 // Elias" of "my new teacher is a young man named Elias".
 func withoutPerson(ws english.Words) english.Words {
 	for i := range ws {
-		if !english.Articles.Has(ws[i].Text) || !isBe(ws.At(i-1)) {
+		now := changeWords.Has(ws.At(i-1)) && isBe(ws.At(i-2)) // "is now a student called Felix"
+		if !english.Articles.Has(ws[i].Text) || !now && !isBe(ws.At(i-1)) {
 			continue
 		}
 		for k := i + 1; k+2 < len(ws) && k < i+4; k++ {
-			if people.Has(ws[k].Text) && (ws[k+1].Text == "named" || ws[k+1].Text == "called") && ws[k+2].Upper {
-				return slices.Concat(ws[:i], ws[k+2:])
+			named := k + 1
+			if ws[named].Text == "from" && named+2 < len(ws)-1 {
+				named += 2 // "a guy from Senegal named Moussa"
+			}
+			w := ws[named].Text
+			if people.Has(ws[k].Text) && (w == "named" || w == "called") && ws[named+1].Upper {
+				return slices.Concat(ws[:i], ws[named+1:])
 			}
 		}
 	}

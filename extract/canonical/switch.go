@@ -220,6 +220,12 @@ func (c *claim) choice(ws, around english.Words) []Claim {
 	out := []Claim{{
 		Attribute: choiceAttribute + name[0], Value: held, Several: true, Loose: true, scope: circumstances(around),
 	}}
+	// "The Samsung" is the Samsung phone that was spoken of.
+	if head := headOf(ws); len(head) > 1 && c.capital(head[0]) && !c.capital(head[len(head)-1]) {
+		maker := out[0]
+		maker.Attribute = choiceAttribute + head[0].Text
+		out = append(out, maker)
+	}
 	// "The IUD" is the copper IUD that was spoken of.
 	if last := lastWord(name[0]); last != name[0] && !c.capital(ws[0]) || ws[0].Text == "the" {
 		definite := out[0]

@@ -97,7 +97,8 @@ func isReason(before, ws english.Words) bool {
 	}
 	switch ws[0].Text {
 	case "after":
-		once := afterwards.Has(ws[1].Text) || endsInIng(ws[1].Text) && len(ws) > 2 // "after leaving Acme"
+		span := english.StartsWithDigit(ws[1].Text) && english.Periods.Has(singular(ws[2].Text)) // "after 2 months"
+		once := afterwards.Has(ws[1].Text) || span || endsInIng(ws[1].Text) && len(ws) > 2 // "after leaving Acme"
 		return once && !ws[1:min(len(ws), maxReason)].Any(recurring)
 	case "because", "following":
 		return true
@@ -123,7 +124,7 @@ func hasHappened(ws english.Words) bool {
 		at++
 	}
 	return english.Past(ws.At(at)) || pastBe.Has(ws.At(at)) && english.Past(ws.At(at+1)) ||
-		ws.Any(anymoreWords) || ws.Has("longer") || ws.Has("done")
+		ws.Any(anymoreWords) || ws.Has("longer") || ws.Has("done") || ws.Has("down") && ws.Has("to")
 }
 
 // The readers of statements take a reason behind a statement for a bound of it. So a reason is left out
