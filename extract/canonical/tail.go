@@ -98,7 +98,7 @@ func isReason(before, ws english.Words) bool {
 	switch ws[0].Text {
 	case "after":
 		span := english.StartsWithDigit(ws[1].Text) && english.Periods.Has(singular(ws[2].Text)) // "after 2 months"
-		once := afterwards.Has(ws[1].Text) || span || endsInIng(ws[1].Text) && len(ws) > 2 // "after leaving Acme"
+		once := afterwards.Has(ws[1].Text) || span || endsInIng(ws[1].Text) && len(ws) > 2       // "after leaving Acme"
 		return once && !ws[1:min(len(ws), maxReason)].Any(recurring)
 	case "because", "following":
 		return true

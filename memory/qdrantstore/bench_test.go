@@ -144,7 +144,7 @@ func BenchmarkSearch(b *testing.B) {
 			if named != "" {
 				awaitSorted(b, s)
 			}
-			bare, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute})
+			bare, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute, CacheBytes: 4 << 30})
 			if err != nil {
 				b.Fatal(err)
 			}
