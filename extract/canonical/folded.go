@@ -29,6 +29,8 @@ var (
 //   - "and I love it now" for "and now I love it".
 //   - "my boss is Ann" for "Ann is my boss".
 //   - "passed the test" for "passed the test on the first try".
+//
+// A word that moves has no bytes of its own in the text, so that those of all words stay in order.
 func folded(ws english.Words) english.Words {
 	ws = withPostFirst(ws)
 	out := make(english.Words, 0, len(ws))
@@ -36,6 +38,7 @@ func folded(ws english.Words) english.Words {
 		if end := clauseOfNow(ws, i); end > 0 {
 			out = append(append(out, ws[i]), ws[i+2:end]...)
 			now, last := ws[i+1], len(out)-1
+			now.Start, now.End = out[last].End, out[last].End
 			now.Stop, out[last].Stop = out[last].Stop, 0
 			return append(append(out, now), folded(ws[end:])...)
 		}
@@ -80,9 +83,11 @@ func withPostFirst(ws english.Words) english.Words {
 	}
 	name := slices.Clone(ws[:is])
 	name[is-1].Stop = ws[post].Stop
-	noun := ws[post]
-	noun.Stop = 0
-	return slices.Concat(english.Words{ws[is+1], noun, ws[is]}, name, ws[post+1:])
+	front := english.Words{ws[is+1], ws[post], ws[is]}
+	for i := range front {
+		front[i].Start, front[i].End, front[i].Stop = ws[0].Start, ws[0].Start, 0
+	}
+	return slices.Concat(front, name, ws[post+1:])
 }
 
 // clauseOfNow is where the clause ends that begins with "and now I" at i; 0 if none does.
