@@ -184,8 +184,7 @@ func (t *theme) endsTheme(o *theme) bool {
 	if t.order != nil || o.order != nil {
 		return t.order != nil && o.order != nil && t.order.ends(o.order)
 	}
-	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || !t.covers(o) ||
-		o.past && !(t.wrong && len(t.old) > 0) ||
+	if t.loose || t.unreal || o.unreal || t.owner != o.owner || differs(t.who, o.who) || o.past || !t.covers(o) ||
 		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
 	}
