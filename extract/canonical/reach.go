@@ -283,7 +283,7 @@ func withRank(claims []Claim, all english.Words) []Claim {
 	return claims
 }
 
-// fullRank is the rank of whoever is promoted to a post that is told without one: "from assistant manager to manager".
+// fullRank is the rank after a promotion that names none: an assistant manager "got promoted to manager".
 const fullRank = "full"
 
 // withValues adds the attributes of the values of claims.

@@ -85,9 +85,9 @@ func beginsOwnClause(ws english.Words) bool {
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
 }
 
-// What is over does not depend on why: "sold the car because of my back", "gave up beer after years of headaches". What
-// goes on may: "I cycle because of my back". When something happened bounds it, as it may be long past: "moved to Rome
-// when my father was posted there", "gave up coffee when my wife was pregnant".
+// A reason bounds nothing that is over: "sold the car because of my back", "gave up beer after years of headaches". It
+// may bound what goes on: "I cycle because of my back". A time bounds both, as it may be long past: "moved to Rome when
+// my father was posted there", "gave up coffee when my wife was pregnant".
 
 // isReason reports whether ws tells why that happened which is said before it. Who "stopped running because of a
 // stitch" or "left Cork after a big breakfast" may run and live there still.
@@ -127,8 +127,8 @@ func hasHappened(ws english.Words) bool {
 		ws.Any(anymoreWords) || ws.Has("longer") || ws.Has("done") || ws.Has("down") && ws.Has("to")
 }
 
-// The readers of statements take a reason behind a statement for a bound of it. So a reason is left out
-// before any of them reads the fact, where a tail is left out only if they found nothing.
+// The readers of statements take a reason behind a statement for a bound of it. So a reason is left out before any of
+// them reads the fact. A tail is left out only if they found nothing.
 
 // withoutReason is a fact up to why happened what it tells.
 func withoutReason(fact string) string {

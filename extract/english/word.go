@@ -203,8 +203,8 @@ func EndsWithDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[le
 
 var household = tables.Words("household")
 
-// A noun with "the" before it may be anybody's. Of a family there is one that needs no name, so that whoever tells of
-// "the twins" without a word about others tells of their own.
+// A noun with "the" before it may be anybody's. But people call only their own family "the twins" or "the family"
+// without saying whose it is.
 
 // OfHousehold is ws with "our" for "the" before those who live with the speaker: "the twins turned five", "the whole
 // family moved". The words keep their places in the sentence.
