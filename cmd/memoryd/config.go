@@ -16,7 +16,6 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
-	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/quota"
@@ -50,7 +49,7 @@ type config struct {
 	workers        int
 	requests       int           // in progress
 	queueTime      time.Duration // that a request waits for its turn
-	cacheBytes     int64         // of the indexes of embedded memories
+	cacheBytes     int64         // of the indexes of memories; after check: not 0
 	reserve        int64         // bytes of the disk that are kept for deletions
 	maxWatchers    int
 	sweepAfter     time.Duration // that expired memories stay; 0: for ever
@@ -148,8 +147,9 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	// A worker mostly waits for a model or a store, so the number does not follow
 	// the number of cores.
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
-	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", assembly.DefaultCacheBytes,
-		"`BYTES` of memories that searches keep in memory, all users together")
+	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", 0,
+		"`BYTES` of memories that searches keep in memory, all users together; 0 for 512 MiB,"+
+			" and over Qdrant for an eighth of the memory there is, if that is more")
 	fs.IntVar(&cfg.requests, "requests", server.DefaultRequests,
 		"`REQUESTS` in progress at a time; one app may have as many as are free")
 	fs.DurationVar(&cfg.queueTime, "queue-time", server.DefaultQueueTime,
@@ -305,7 +305,8 @@ const minCacheBytes = 1 << 20
 // maxReserve is more than the deletion of the largest session writes.
 const maxReserve = 1 << 30
 
-// checkServing checks what requests and work in the background use.
+// checkServing checks what requests and work in the background use, and fills in how much
+// memory searches may keep.
 func (c *config) checkServing() error {
 	switch {
 	case !namesProvider(c.reranker) && c.reranker != "none":
@@ -320,8 +321,8 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-requests %d: want 2 to 1000000", c.requests)
 	case c.queueTime < time.Millisecond || c.queueTime > time.Minute:
 		return fmt.Errorf("-queue-time %v: want 1ms to 1m0s, after which a request is over anyway", c.queueTime)
-	case c.cacheBytes < minCacheBytes:
-		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
+	case c.cacheBytes < minCacheBytes && c.cacheBytes != 0:
+		return fmt.Errorf("-cache-bytes %d: want %d or more, or 0 for the default", c.cacheBytes, minCacheBytes)
 	case c.reserve < 0 || c.reserve > maxReserve:
 		return fmt.Errorf("-delete-reserve %d: want 0 to %d", c.reserve, int64(maxReserve))
 	case c.sweepAfter < 0:
@@ -330,6 +331,9 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-max-watchers %d: want 1 to 1000000", c.maxWatchers)
 	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:
 		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preloadTimeout, maxPreload)
+	}
+	if c.cacheBytes == 0 {
+		c.cacheBytes = c.defaultCache()
 	}
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"math"
 	"runtime/debug"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -73,3 +76,24 @@ func (c *config) softLimit() {
 
 // workBytes is for the rest: batches of the workers, connections, caches of SQLite.
 const workBytes = 192 << 20
+
+// cacheShare is the part of the memory that indexes of memories in Qdrant get by default.
+// Half of the cache is for one user at most, and the index of a million memories without
+// their vectors takes .6 to 1.2 GB: there is room for it from some 16 GiB on.
+const cacheShare = 8
+
+// defaultCache is how many bytes of memories searches keep by default. Those of Qdrant
+// get more on a larger machine: a user without an index is searched by its lists, in more
+// calls. Over the embedded file there are always indexes, so the default is small.
+func (c *config) defaultCache() int64 {
+	if !inQdrant(c.memories) {
+		return assembly.DefaultCacheBytes
+	}
+	least := uint64(0) // on a system that does not tell
+	for _, limit := range []memlimit.Provider{memlimit.FromSystem, memlimit.FromCgroup} {
+		if n, err := limit(); err == nil && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return max(assembly.DefaultCacheBytes, int64(least/cacheShare))
+}
