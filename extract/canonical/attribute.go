@@ -146,7 +146,7 @@ func (c *claim) possession(ws english.Words) reading {
 // nameOf reads "is called Ann" of a relation, and "is Ann" if a person has one of
 // that relation.
 func (c *claim) nameOf(o owner, ws english.Words) reading {
-	if ws[0].Text != "is" {
+	if ws[0].Text != "is" || manyRelations.Has(string(o)) {
 		return reading{}
 	}
 	ws = ws[1:]

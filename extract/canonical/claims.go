@@ -17,7 +17,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(fact) > english.MaxSentenceBytes {
 		return nil, nil, false
 	}
-	fact = withoutReason(fact)
+	fact = reworded(withoutReason(fact))
 	claims, themes, more = wholeClaims(fact)
 	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, more

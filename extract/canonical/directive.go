@@ -31,6 +31,7 @@ var directiveRules = []struct {
 		"I'd rather you called me Ann = form of address: ann"},
 	{[]string{"i", "would", "rather", "you", "addressed", "me", "as"}, (*claim).formOfAddress,
 		"I'd rather you addressed me as Ann = form of address: ann"},
+	{[]string{"i", "would", "rather", "you", "used"}, useName, "I'd rather you used Ann from now on = form of address: ann"},
 	{[]string{"i", "am"}, titledName, "I am Doctor Smith from now on = form of address: doctor smith"},
 	{[]string{"use"}, useName, "Use Ann from now on = form of address: ann"},
 	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
@@ -50,6 +51,7 @@ var directiveRules = []struct {
 		"I'd rather you spoke Greek with me = language of answers: greek"},
 	{[]string{"speak"}, answerLanguage, "Speak to me in Polish = language of answers: polish"},
 	{[]string{"talk"}, answerLanguage, "Talk to me in Greek = language of answers: greek"},
+	{[]string{"write", "to", "me"}, answerLanguage, "Write to me in French = language of answers: french"},
 	{[]string{"write"}, writtenLanguage, "Always write in French = language of answers: french"},
 }
 

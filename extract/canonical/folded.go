@@ -19,12 +19,15 @@ var (
 	attempts    = tables.Words("attempts")
 	ourWords    = tables.Words("our-words")
 	agePeriods  = tables.Words("age-periods")
+	fanDegrees  = tables.Words("fan-degrees")
+	ownBeings   = tables.Words("own-beings")
 )
 
 // folded is ws, the words of a fact, with these forms in the place of others:
 //
 //   - "5th birthday" for "fifth birthday", "turned 1" for "turned one".
-//   - "we" for "our family", and "we are down to" for "it is down to".
+//   - "we" for "our family", "we all" and "we both", and "we are down to" for "it is down to".
+//   - "our dog" for "the dog", of which something is told.
 //   - "moved" for "had to move".
 //   - "and I love it now" for "and now I love it".
 //   - "my boss is Ann" for "Ann is my boss".
@@ -33,6 +36,9 @@ var (
 // A word that moves has no bytes of its own in the text, so that those of all words stay in order.
 func folded(ws english.Words) english.Words {
 	ws = withPostFirst(ws)
+	if ws.StartWith("our", "whole", "family") || ws.StartWith("our", "entire", "family") {
+		ws = append(ws[:1:1], ws[2:]...)
+	}
 	out := make(english.Words, 0, len(ws))
 	for i := 0; i < len(ws); i++ {
 		if end := clauseOfNow(ws, i); end > 0 {
@@ -48,15 +54,27 @@ func folded(ws english.Words) english.Words {
 			continue
 		}
 		w := ws[i]
-		past := forcedVerbs.Of(ws.At(i + 2))
+		if (w.Text == "all" || w.Text == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]) {
+			continue
+		}
+		if fanDegrees.Has(w.Text) && (ws.At(i+1) == "fan" || ws.At(i+1) == "lover") {
+			continue
+		}
+		if w.Text == "city" && ws.At(i+1) == "center" && i > 0 && ws[i-1].Upper { // "in Dublin city center"
+			out[len(out)-1].Stop, i = ws[i+1].Stop, i+1
+			continue
+		}
+		past := pastOf(ws.At(i + 2))
 		switch next := ws.At(i + 1); {
 		case numberWords.Of(w.Text) != "" && ofBirthday(ws, i):
 			w.Text = numberWords.Of(w.Text) + "th"
 		case w.Text == "one" && ws.At(i-1) == "turned":
 			w.Text = "1"
-		case i == 0 && w.Text == "our" && familyWords.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
+		case (i == 0 || english.Periods.Has(singular(ws[i-1].Text))) && w.Text == "our" && familyWords.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
 			w.Text, w.End = "we", ws[1].End
 			i++
+		case i == 0 && w.Text == "the" && ownBeings.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
+			w.Text = "our"
 		case w.Text == "had" && next == "to" && past != "":
 			w, i = ws[i+2], i+2
 			w.Text = past
@@ -66,6 +84,14 @@ func folded(ws english.Words) english.Words {
 		out = append(out, w)
 	}
 	return out
+}
+
+// pastOf is the past form of the verb w; "" if w is none that is known.
+func pastOf(w string) string {
+	if forms := irregularForms.For(w); len(forms) > 0 && inflections[w][w]&presentForm != 0 {
+		return forms[0]
+	}
+	return forcedVerbs.Of(w)
 }
 
 // withPostFirst is ws with somebody's post before the name: "my boss is Ann" for "Ann is my boss". Of relatives both
@@ -78,7 +104,7 @@ func withPostFirst(ws english.Words) english.Words {
 	post := is + 2
 	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" ||
 		!officials.Has(ws[post].Text) ||
-		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) {
+		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) && ws[post+1].Text != "now" {
 		return ws
 	}
 	name := slices.Clone(ws[:is])

@@ -109,7 +109,7 @@ const maxSlotWords = 5
 // has reports whether w is a form of one of the words of the token.
 func (t *token) has(w string) bool {
 	for _, word := range t.words {
-		if w == word || inflections[w][word] != 0 {
+		if w == word || !t.exact && inflections[w][word] != 0 {
 			return true
 		}
 	}
@@ -453,7 +453,8 @@ func (c *claim) thingNames(ws, rest english.Words) (out []string) {
 	}
 	// The whole name comes first: of the others, one that is too short may be of another thing.
 	out = append(out, strings.Join(words, " "))
-	if len(words) > 1 && c.capital(ws[0]) && c.capital(ws[len(ws)-1]) { // of a name each part
+	apart := ws[0].Start < ws[len(ws)-1].Start                                   // and not "House-warming"
+	if len(words) > 1 && apart && c.capital(ws[0]) && c.capital(ws[len(ws)-1]) { // of a name each part
 		out = append(out, first, last)
 	} else if len(words) > 1 && english.StartsWithDigit(last) { // "iphone 12"
 		out = append(out, first)

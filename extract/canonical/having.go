@@ -186,7 +186,8 @@ func (c *claim) lost(ws english.Words) []Claim {
 	case "my", "our":
 		for k := 2; k < min(len(ws), 5); k++ {
 			rest := withoutAdverbs(ws[k:])
-			if n := deathVerbs.Match(rest, 0); n > 0 && n == len(rest) && pets.Has(ws[1].Text) {
+			away := strings.Contains(c.text, "away from ") // "the dog ran away from the vet"
+			if n := deathVerbs.Match(rest, 0); n > 0 && n == len(rest) && pets.Has(ws[1].Text) && !away {
 				return ended("", ws[1].Text)
 			}
 		}

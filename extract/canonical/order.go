@@ -101,13 +101,13 @@ func KindOfOrder(ws english.Words) OrderKind {
 	return PlainOrder
 }
 
-// SetsManner reports whether text tells the agent in which language to speak, or not to use a language or a form of
-// address any more.
+// SetsManner reports whether text tells the agent in which language to speak, how long all answers are to be, or not to
+// use a language or a form of address any more.
 func SetsManner(text string) bool {
-	form := OfWords(text)
+	form, lasts := OfWords(text), english.Lasting.Found(english.Split(text))
 	return slices.ContainsFunc(form.Claims, func(c Claim) bool {
-		return c.Attribute == languageAttribute || c.Ended && (c.Attribute == addressAttribute ||
-			c.Attribute == "length of answers")
+		return c.Attribute == languageAttribute || c.Ended && c.Attribute == addressAttribute ||
+			(c.Ended || lasts) && c.Attribute == "length of answers"
 	})
 }
 

@@ -39,9 +39,20 @@ func resolved(ws english.Words) english.Words {
 			it.Text = ws[noun].Text
 			return slices.Concat(ws[:len(ws)-len(clause)], english.Words{my, it}, clause[1:])
 		}
+		pays := clause[0].Text == "i" || clause[0].Text == "we"
+		if noun := amountNoun(ws[:i]); noun >= 0 && pays && clause.At(1) == "pay" && english.StartsWithDigit(clause.At(2)) {
+			at := len(ws) - len(clause) + 3
+			of := english.Words{{Text: "for"}, {Text: ws[noun].Text}}
+			for k := range of {
+				of[k].Start, of[k].End = ws[at-1].End, ws[at-1].End
+			}
+			return slices.Concat(ws[:at], of, ws[at:])
+		}
 		if noun := countedNoun(ws[:i]); noun != "" && isNumber(clause[len(clause)-1].Text) && downTo(clause) {
-			it := english.Word{Text: noun, Start: clause[len(clause)-1].End, End: clause[len(clause)-1].End}
-			return append(slices.Clone(ws), it)
+			number := clause[len(clause)-1]
+			it := english.Word{Text: noun, Start: number.End, End: number.End, Stop: number.Stop}
+			number.Stop = 0
+			return append(slices.Clone(ws[:len(ws)-1]), number, it)
 		}
 		last := len(clause) - 1
 		for last > 0 && changeWords.Has(clause[last].Text) {
@@ -63,10 +74,11 @@ func resolved(ws english.Words) english.Words {
 // maxTastePronoun bounds the words of a taste up to its pronoun: "I can not stand it".
 const maxTastePronoun = 6
 
-// downTo reports whether a clause of the speaker's ends in how many are left: "we are down to eight".
+// downTo reports whether a clause of the speaker's that ends in a number tells how many are left: "we are down to eight".
 func downTo(ws english.Words) bool {
 	own := ws[0].Text == "i" || ws[0].Text == "we"
-	return own && len(ws) > 3 && ws[len(ws)-2].Text == "to" && (ws.Has("down") || ws.Has("up"))
+	return own && len(ws) > 3 && ws[len(ws)-2].Text == "to" && (ws.Has("down") || ws.Has("up")) ||
+		own && ws[1].Text == "have" // "so now we have four"
 }
 
 // countedNoun is what somebody has several of, of which ws counts some: "hens" of "a fox took three of the hens".

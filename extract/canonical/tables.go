@@ -103,6 +103,7 @@ var (
 	manyOf             = tables.Words("many-of")
 	partingVerbs       = tables.Phrases("parting-verbs")
 	deathVerbs         = tables.Phrases("death-verbs")
+	manyRelations      = tables.Words("many-relations")
 	dismissed          = tables.Phrases("dismissed")
 	retired            = tables.Phrases("retired")
 	separated          = tables.Phrases("separated")

@@ -34,6 +34,7 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 		case mark >= 0 && isTail(ws[i+1:]):
 			end += mark // behind a bracket, as of a date
 		case mark < 0 && beginsOwnClause(ws[i+1:]) && isTail(ws[i+2:]):
+		case mark < 0 && beginsPurpose(ws[i+1:]) && english.AgentVerbs.Has(firstOfOrder(ws)):
 		default:
 			continue
 		}
@@ -62,11 +63,14 @@ func firm(claims []Claim) bool {
 	return false
 }
 
-// beginsStatement reports whether a fact begins with the subject of a statement of the speaker's or theirs. "When I
-// lived in Porto, I had a cat" begins with a time.
+// beginsStatement reports whether a fact begins with the subject of a statement of the speaker's or theirs, or with the
+// verb of an order. "When I lived in Porto, I had a cat" begins with a time.
 func beginsStatement(ws english.Words) bool {
 	switch ws.At(0) {
-	case "i", "we", "my", "our":
+	case "i", "we", "my", "our", "please", "always", "never", "let":
+		return true
+	}
+	if english.AgentVerbs.Has(ws.At(0)) || ws.StartWith("do", "not") {
 		return true
 	}
 	return len(ws) > 2 && ws[0].Upper && personVerbs.Has(ws[1].Text)
@@ -82,7 +86,34 @@ func beginsOwnClause(ws english.Words) bool {
 	if w == "they" || w == "it" || w == "she" || w == "he" || w == "the" && len(ws) > 3 {
 		return true // "I bank with Santander and they raised the fee"
 	}
+	if ws[0].Text == "and" && (inAny(w, english.Moods, english.Evaluative) || endsInIng(w) || ws.At(2) == "as") {
+		return true // "I am 69 and fit as a fiddle", "I'm single and enjoying it"
+	}
 	return inAny(w, english.Auxiliaries, english.Modals, wantingVerbs) || english.Deictic.Has(w) && isBe(ws[2].Text)
+}
+
+// firstOfOrder is the first word of an order behind "please", "always" and "do not".
+func firstOfOrder(ws english.Words) string {
+	i := 0
+	for w := ws.At(i); w == "please" || w == "always" || w == "never" || w == "do" || w == "not"; w = ws.At(i) {
+		i++
+	}
+	return ws.At(i)
+}
+
+// beginsPurpose reports whether ws says what an order is for, or that it is about the answers, which all orders are:
+// "so that I can practise", "because I'm learning", "when writing to me".
+func beginsPurpose(ws english.Words) bool {
+	next := ws.At(1)
+	switch ws.At(0) {
+	case "so":
+		return next == "that" || next == "i" || next == "we"
+	case "because", "as":
+		return next == "i" || next == "we" || next == "my" || next == "it"
+	case "when":
+		return answering.Has(english.Infinitive(next)) && (ws.At(2) == "me" || ws.At(3) == "me")
+	}
+	return false
 }
 
 // A reason bounds nothing that is over: "sold the car because of my back", "gave up beer after years of headaches". It
@@ -227,13 +258,23 @@ func comments(ws english.Words) bool {
 		return true // it tells of the next answer: "and need to varnish it"
 	}
 	// A name or a number would be something of its own, so that only a pronoun or a mood may end a comment.
+	if n := len(ws) - 1; n > 2 && (ws[n].Text == "daily" || changeWords.Has(ws[n].Text)) {
+		ws = ws[:n] // "and snack on them daily"
+	}
 	last, before := ws[len(ws)-1].Text, ws[len(ws)-2].Text
+	switch {
+	case ws[0].Text == "we" && (last == "together" || before == "every" && english.Periods.Has(last)),
+		ws[0].Text == "you" && last == "too":
+		return true // "my best friend is Kwame, we talk every day"
+	}
 	switch last {
 	case "it", "that", "this", "them":
 		return true
 	}
-	return inAny(last, english.Moods, english.Evaluative) &&
+	return inAny(last, english.Moods, english.Evaluative, commentMoods) &&
 		(isBe(before) || english.Adverbs.Has(before) || before == "feel" || before == "feels")
 }
 
 const maxComment = 8 // words
+
+var commentMoods = tables.Words("comment-moods")

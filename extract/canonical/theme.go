@@ -263,9 +263,10 @@ func (t *theme) turns(o *theme, n *themeNoun) bool {
 	return t.anymore && t.negated && !o.negated && !o.listed && o.taste >= 0 && !n.one && (!has || o.owns)
 }
 
-// turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds.
+// turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds. Of two people who
+// may be called "my sister", one may like it and the other one not, so that of others a word must tell of a change.
 func (t *theme) turnsTaste(o *theme, n, m *themeNoun) bool {
-	return t.taste*o.taste < 0 && !o.loose && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 &&
+	return t.taste*o.taste < 0 && (t.owner == "" || t.cued) && !o.loose && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 &&
 		len(m.mods) == 0 && within(stemsBehind(m), t.words)
 }
 

@@ -243,7 +243,11 @@ func thirdPerson(w string) bool {
 // themeOf reads a clause with a subject and a predicate.
 func themeOf(o owner, subject, ws english.Words) (t theme) {
 	t = theme{owner: o, target: -1}
-	t.cued = themeCues.Found(ws) || subject.Has("new")
+	turned := false
+	if o != "" && len(subject) == 0 {
+		ws, turned = tasteAsSpeaker(ws)
+	}
+	t.cued = themeCues.Found(ws) || subject.Has("new") || turned
 	for i := range ws {
 		t.readWord(ws, i)
 	}
@@ -418,6 +422,29 @@ func (t *theme) addImplied(ws english.Words) {
 			t.addNoun(themeNoun{stem: themeStem("wedding")})
 		}
 	}
+}
+
+// tasteAsSpeaker is ws, what somebody else likes or dislikes, as they would say it: "love running" for "loves running".
+// Somebody who "has" come to it has turned.
+func tasteAsSpeaker(ws english.Words) (said english.Words, turned bool) {
+	if len(ws) < 2 {
+		return ws, false
+	}
+	said = slices.Clone(ws)
+	switch w := said[0].Text; {
+	case w == "is":
+		said[0].Text = "am"
+	case w == "has":
+		said[0].Text, turned = "have", true
+	case w == "does":
+		said[0].Text = "do"
+	default:
+		said[0].Text = strings.TrimSuffix(w, "s")
+	}
+	if tasteOf(said) == 0 {
+		return ws, false
+	}
+	return said, turned
 }
 
 // tasteOf tells whether ws begins with a verb of taste.

@@ -15,13 +15,13 @@ func vetoed(claims []Claim, all english.Words) []Claim {
 	meets := all.Has("seeing") && all.Any(later) // "I'm seeing Tom tomorrow"
 	waits := meetsNow(all)
 	another, trial, item := forAnother(all), forMonth(all), boredOfItem(all)
-	passing, leaves := passes(all), leavesPlace(all)
+	passing, leaves := passes(all), leavesPlace(all) || letGoTo(all)
 	return slices.DeleteFunc(claims, func(c Claim) bool {
 		a := " " + c.Attribute
 		switch {
 		case strings.HasSuffix(a, " marital status"), strings.HasSuffix(a, " partner name"):
 			return (meets || waits) && !c.Loose
-		case strings.HasSuffix(a, " employer") && c.Ended && leaves:
+		case (strings.HasSuffix(a, " employer") || strings.HasSuffix(a, " paid post")) && c.Ended && leaves:
 			return true
 		case strings.HasSuffix(a, " diet"):
 			return trial
@@ -30,6 +30,17 @@ func vetoed(claims []Claim, all english.Words) []Claim {
 		}
 		return item
 	})
+}
+
+// letGoTo reports whether somebody was let go somewhere, or in some order: "they let me go to the fair".
+func letGoTo(ws english.Words) bool {
+	for i := 2; i+1 < len(ws); i++ {
+		next := ws[i+1].Text
+		if ws[i].Text == "go" && ws[i].Stop == 0 && ws[i-2].Text == "let" && (next == "to" || nth(next) != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // meetsNow reports whether people who are together do something at this moment: "Tom and I are together now, waiting

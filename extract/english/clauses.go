@@ -51,6 +51,9 @@ func Clauses(ws Words) []Clause {
 		case first > i && w != "or" && i-last.From > 2 && first+1 < len(ws) && sharesSubject(ws, first):
 			last.To, last.Core = i, min(last.Core, i)
 			out = append(out, Clause{From: first, To: len(ws), Core: len(ws), Shared: true})
+			if ws[first-1].Text == "now" && first-1 > i { // "left the firm and now teach law"
+				out[len(out)-1].From--
+			}
 			i = first
 		case marked && last.Core == last.To:
 			last.Core = i

@@ -63,6 +63,9 @@ func tensAndUnit(tens, unit string) string {
 	if unit == "" || len(tens) != 2 || tens[1] != '0' || !StartsWithDigit(tens) {
 		return ""
 	}
+	if nth := ordinalUnits.Of(unit); nth != "" {
+		return tens[:1] + nth // "65th" of "sixty-fifth"
+	}
 	switch unit = spelling(unit); {
 	case unit == "one":
 		return tens[:1] + "1"

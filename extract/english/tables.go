@@ -90,6 +90,7 @@ var (
 	ourStems            = tables.Words("our-stems")
 	iseStems            = tables.Words("ise-stems")
 	iseEnds             = tables.Words("ise-ends")
+	ordinalUnits        = tables.Variants("ordinal-units")
 	englishWords        = tables.Words("english-words")
 	foreignWords        = tables.Words("foreign-words")
 	oftenMisspelled     = tables.Words("often-misspelled")

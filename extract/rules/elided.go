@@ -38,7 +38,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	w, next := c.at(i), c.at(i+1)
 	heavy, _ := weight(c.words[i:])
 	switch {
-	case w == "allergic", w == "down" && next == "to", c.elidedState(i), w == "busy" && next == "with",
+	case w == "based" && next == "in", w == "allergic", w == "down" && next == "to", c.elidedState(i), w == "busy" && next == "with",
 		w == "not" && (english.Articles.Has(next) && next != "my" || next == "into"):
 		return spoken("i", "am"), true
 	case w == "have" && next == "not":

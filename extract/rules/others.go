@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -20,6 +21,7 @@ var otherSubjects = []struct {
 	{"friends call me Bob", (*clause).calledOrOwned},
 	{"the kids love the beach", (*clause).ofTheHouse},
 	{"the choir has switched from waltzes to tangos", (*clause).ofTheGroup},
+	{"Ingrid sings in the choir", (*clause).ofOneNamed},
 	{"the code to my locker is 2940", (*clause).ofMine},
 	{"a card arrived from Ada, who moved to Rome", (*clause).heardFrom},
 	{"Tom proposed to me", (*clause).concerning},
@@ -177,6 +179,28 @@ func (c *clause) ofTheHouse() (topics, bool) {
 	return t, t != none
 }
 
+// ofOneNamed reads "Ingrid sings in the choir" and "Nina's rent went up to 980" like "My sister sings in the choir". The
+// name must be a known one, as any first word has a capital.
+func (c *clause) ofOneNamed() (topics, bool) {
+	name, owns := strings.CutSuffix(c.at(0), "'s")
+	if !c.words[0].Upper || c.words[0].Stop != 0 || !canonical.IsGivenName(name) || c.task {
+		return none, false
+	}
+	verb := 1
+	for owns && verb < min(len(c.words), 4) && !finiteVerb(c.at(verb)) {
+		verb++
+	}
+	object := c.at(verb + 1)
+	if !finiteVerb(c.at(verb)) || !owns && english.Past(c.at(verb)) || objects.Has(object) || english.Pronouns.Has(object) {
+		return none, false
+	}
+	t := c.possessed(-1, verb)
+	if n, _ := weight(c.words); n < 3 {
+		t = none
+	}
+	return t, t != none
+}
+
 // ofTheGroup reads "The choir has switched from waltzes to tangos" and "The choir rehearses on Mondays": with "the",
 // people mean the group that they are in, where it is told what it does, once more or again and again.
 func (c *clause) ofTheGroup() (topics, bool) {
@@ -240,7 +264,8 @@ func (c *clause) concerning() (topics, bool) {
 		case "my", "our":
 			mine = mine || !emptyPossessions.Has(c.at(i+1))
 		case "i", "we": // "the company I work for", "painting is something I enjoy"
-			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing")
+			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing") || // "the landlord put the rent up, I pay 840 now"
+				shown && inCharge.Has(c.at(1))
 		}
 	}
 	if !mine || shown && c.onlyMoves(verb) {

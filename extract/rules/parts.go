@@ -28,7 +28,11 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	var subject english.Words
 	for _, cl := range list {
 		said := ws[cl.From:cl.To]
-		said = said[min(english.SkipLeads(said), len(said)-1):].WithoutFillers()
+		lead := min(english.SkipLeads(said), len(said)-1)
+		if cl.Shared && lead > 0 && said[lead-1].Text == "now" {
+			lead-- // "I left the firm and now teach law" leaves "I now teach law"
+		}
+		said = said[lead:].WithoutFillers()
 		p := sentence{text: s.text, words: s.words, start: said[0].Start, end: said[len(said)-1].End}
 		if cl.To == len(ws) && !question && said[len(said)-1].End == s.words[len(s.words)-1].End {
 			p.end = trimEnd(s.text, p.end)

@@ -146,7 +146,7 @@ func (c *clause) scheduled() (topics, bool) {
 	}
 	for i := 0; i < min(len(c.words), 5); i++ {
 		w := c.at(i)
-		if appointments.Has(w) && c.scheduledFrom(i) && (i > 0 || c.words[0].Stop == 0) {
+		if (appointments.Has(w) || i == 1 && c.planned(i)) && c.scheduledFrom(i) && (i > 0 || c.words[0].Stop == 0) {
 			last := c.words[len(c.words)-1] // "march 4th" may be no month, and "the 3rd floor" is no day
 			return details, !c.addressed(i) && c.words[i].Stop == 0 && (c.timed || isOrdinal(last.Text))
 		}
@@ -156,6 +156,13 @@ func (c *clause) scheduled() (topics, bool) {
 		}
 	}
 	return none, false
+}
+
+// planned reports whether "is planned" or the like stands behind the noun at i, which may then be any event: "the
+// housewarming is planned for Saturday".
+func (c *clause) planned(i int) bool {
+	be, w := c.at(i+1), c.at(i+2)
+	return (be == "is" || be == "are") && (w == "planned" || w == "scheduled" || w == "booked" || w == "set")
 }
 
 // scheduledFrom reports whether words about when something is stand behind the appointment at i: "is on Friday", "of
