@@ -27,7 +27,7 @@ var (
 //
 //   - "5th birthday" for "fifth birthday", "turned 1" for "turned one".
 //   - "we" for "our family", "we all" and "we both", and "we are down to" for "it is down to".
-//   - "our dog" for "the dog", of which something is told.
+//   - "our dog" for "the dog", whose age is told.
 //   - "moved" for "had to move".
 //   - "and I love it now" for "and now I love it".
 //   - "my boss is Ann" for "Ann is my boss".
@@ -48,42 +48,62 @@ func folded(ws english.Words) english.Words {
 			now.Stop, out[last].Stop = out[last].Stop, 0
 			return append(append(out, now), folded(ws[end:])...)
 		}
-		if len(out) > 2 && tellsAttempt(ws[i:]) {
-			out[len(out)-1].Stop = ws[i+3].Stop
-			i += 3
+		if n := idle(ws, i); n > 0 {
+			if stop := ws[i+n-1].Stop; stop != 0 && len(out) > 0 {
+				out[len(out)-1].Stop = stop
+			}
+			i += n - 1
 			continue
 		}
-		w := ws[i]
-		if (w.Text == "all" || w.Text == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]) {
-			continue
-		}
-		if fanDegrees.Has(w.Text) && (ws.At(i+1) == "fan" || ws.At(i+1) == "lover") {
-			continue
-		}
-		if w.Text == "city" && ws.At(i+1) == "center" && i > 0 && ws[i-1].Upper { // "in Dublin city center"
-			out[len(out)-1].Stop, i = ws[i+1].Stop, i+1
-			continue
-		}
-		past := pastOf(ws.At(i + 2))
-		switch next := ws.At(i + 1); {
-		case numberWords.Of(w.Text) != "" && ofBirthday(ws, i):
-			w.Text = numberWords.Of(w.Text) + "th"
-		case w.Text == "one" && ws.At(i-1) == "turned":
-			w.Text = "1"
-		case (i == 0 || english.Periods.Has(singular(ws[i-1].Text))) && w.Text == "our" && familyWords.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
-			w.Text, w.End = "we", ws[1].End
-			i++
-		case i == 0 && w.Text == "the" && ownBeings.Has(next) && ws[1].Stop == 0 && verbFollows(ws[2:]):
-			w.Text = "our"
-		case w.Text == "had" && next == "to" && past != "":
-			w, i = ws[i+2], i+2
-			w.Text = past
-		case w.Text == "it" && isBe(next) && ws.At(i+2) == "down" && ws.At(i+3) == "to" && ws[:i].Any(ourWords):
-			w.Text, ws[i+1].Text = "we", "are"
-		}
+		w, n := foldedAt(ws, i)
 		out = append(out, w)
+		i += n - 1
 	}
 	return out
+}
+
+// idle is the number of words at ws[i] that change nothing of what is said: "all" of "we all live in Porto", "city
+// center" of "in Dublin city center", "on the first try".
+func idle(ws english.Words, i int) int {
+	next := ws.At(i + 1)
+	switch w := ws[i].Text; {
+	case i > 2 && tellsAttempt(ws[i:]):
+		return 4
+	case (w == "all" || w == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]),
+		fanDegrees.Has(w) && (next == "fan" || next == "lover"):
+		return 1
+	case w == "city" && next == "center" && i > 0 && ws[i-1].Upper:
+		return 2
+	}
+	return 0
+}
+
+// foldedAt is the word in whose form the n words at ws[i] are read.
+func foldedAt(ws english.Words, i int) (w english.Word, n int) {
+	w, n = ws[i], 1
+	next, past := ws.At(i+1), pastOf(ws.At(i+2))
+	front := i == 0 || english.Periods.Has(singular(ws[i-1].Text)) // "for six years our family has lived in Galway"
+	switch {
+	case numberWords.Of(w.Text) != "" && ofBirthday(ws, i):
+		w.Text = numberWords.Of(w.Text) + "th"
+	case w.Text == "one" && ws.At(i-1) == "turned":
+		w.Text = "1"
+	case front && w.Text == "our" && familyWords.Has(next) && ws[i+1].Stop == 0 && verbFollows(ws[i+2:]):
+		w.Text, w.End, n = "we", ws[i+1].End, 2
+	case i == 0 && w.Text == "the" && ownBeings.Has(next) && tellsAge(ws):
+		w.Text = "our"
+	case w.Text == "had" && next == "to" && past != "":
+		w, n = ws[i+2], 3
+		w.Text = past
+	case w.Text == "it" && isBe(next) && ws.At(i+2) == "down" && ws.At(i+3) == "to" && ws[:i].Any(ourWords):
+		w.Text, ws[i+1].Text = "we", "are"
+	}
+	return w, n
+}
+
+// tellsAge reports whether ws tells the age of its subject: "the dog turned two".
+func tellsAge(ws english.Words) bool {
+	return ws.At(2) == "turned" || ws.Has("birthday") || ws.Has("old")
 }
 
 // pastOf is the past form of the verb w; "" if w is none that is known.
@@ -104,7 +124,8 @@ func withPostFirst(ws english.Words) english.Words {
 	post := is + 2
 	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" ||
 		!officials.Has(ws[post].Text) ||
-		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) && ws[post+1].Text != "now" {
+		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) &&
+			!(ws[post+1].Text == "now" && (post+2 == len(ws) || ws[post+1].Stop != 0)) {
 		return ws
 	}
 	name := slices.Clone(ws[:is])

@@ -72,7 +72,6 @@ type token struct {
 	slot     string   // or a value: "place"
 	wild     bool     // or up to maxWild words
 	optional bool
-	exact    bool // in this form alone
 }
 
 // maxWild bounds the words that stand for a "*", so that a match of all frames stays cheap.
@@ -142,7 +141,6 @@ func compileTokens(pattern string) (out []token) {
 	for field := range strings.FieldsSeq(pattern) {
 		var t token
 		field, t.optional = strings.CutSuffix(field, "?")
-		field, t.exact = strings.CutPrefix(field, "=")
 		if slot, ok := strings.CutPrefix(field, "<"); ok {
 			t.slot = strings.TrimSuffix(slot, ">")
 		} else if field == "*" {

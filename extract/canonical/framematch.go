@@ -109,7 +109,7 @@ const maxSlotWords = 5
 // has reports whether w is a form of one of the words of the token.
 func (t *token) has(w string) bool {
 	for _, word := range t.words {
-		if w == word || !t.exact && inflections[w][word] != 0 {
+		if w == word || inflections[w][word] != 0 {
 			return true
 		}
 	}

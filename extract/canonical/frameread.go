@@ -468,6 +468,9 @@ func (s slots) things(slot string) []string {
 // bornAgain reports whether a frame tells of the birth of one of several relations: another son was born on another
 // day.
 func (f *frame) bornAgain(o owner) bool {
+	if !f.event && manyRelations.Has(string(o)) {
+		return true // and another niece lives elsewhere
+	}
 	birth := f.attribute == "birthday" || f.attribute == "birth year"
 	return birth && f.event && o != "" && !o.isOne()
 }

@@ -104,8 +104,11 @@ func (c *claim) lodges(ws english.Words) []Claim {
 		return []Claim{out}
 	}
 	for i := 1; i+2 < len(ws) && ws.Any(dwelling); i++ { // "I'm living with my parents"
-		rel := singular(ws[i+2].Text)
-		if ws[i:].StartWith("with", "my") && relation(rel)+relation(ws[i+2].Text) != "" {
+		rel := relation(ws[i+2].Text)
+		if one := singular(ws[i+2].Text); rel == "" && relation(one) != "" {
+			rel = one
+		}
+		if ws[i:].StartWith("with", "my") && rel != "" {
 			return []Claim{{Attribute: lodgingAttribute, Value: rel, Several: true}}
 		}
 	}

@@ -15,7 +15,7 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 	switch {
 	case dismissed.Match(ws, 0) > 0:
 		return jobLost(o, c.dismissedFrom(ws))
-	case retired.Match(ws, 0) > 0 && !c.retiredFromPastime():
+	case retires(ws) && !c.retiredFromPastime():
 		return append(jobLost(o, ""), Claim{Attribute: o.attribute("occupation"), Ended: true})
 	case c.freshJob(ws):
 		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
@@ -84,6 +84,12 @@ func (c *claim) freshJob(ws english.Words) bool {
 func namesToday(ws english.Words) bool {
 	w := ws[0].Text
 	return (w == "today" || w == "yesterday" || w == "this") && recently.MatchString(ws.String())
+}
+
+// retires reports whether ws begins like "draw my pension", but not "get my pension statement".
+func retires(ws english.Words) bool {
+	n := retired.Match(ws, 0)
+	return n > 0 && (ws[n-1].Text != "pension" || n == len(ws) || !goesOn(ws[:n], ws[n:]))
 }
 
 // leftBy reads "Marco dumped me", "my wife left me", "today was my last day at Acme"

@@ -40,7 +40,8 @@ func resolved(ws english.Words) english.Words {
 			return slices.Concat(ws[:len(ws)-len(clause)], english.Words{my, it}, clause[1:])
 		}
 		pays := clause[0].Text == "i" || clause[0].Text == "we"
-		if noun := amountNoun(ws[:i]); noun >= 0 && pays && clause.At(1) == "pay" && english.StartsWithDigit(clause.At(2)) {
+		pays = pays && clause.At(1) == "pay" && english.StartsWithDigit(clause.At(2))
+		if noun := amountNoun(ws[:i]); noun >= 0 && pays {
 			at := len(ws) - len(clause) + 3
 			of := english.Words{{Text: "for"}, {Text: ws[noun].Text}}
 			for k := range of {
@@ -74,7 +75,8 @@ func resolved(ws english.Words) english.Words {
 // maxTastePronoun bounds the words of a taste up to its pronoun: "I can not stand it".
 const maxTastePronoun = 6
 
-// downTo reports whether a clause of the speaker's that ends in a number tells how many are left: "we are down to eight".
+// downTo reports whether a clause of the speaker's that ends in a number tells how many are left: "we are down to
+// eight".
 func downTo(ws english.Words) bool {
 	own := ws[0].Text == "i" || ws[0].Text == "we"
 	return own && len(ws) > 3 && ws[len(ws)-2].Text == "to" && (ws.Has("down") || ws.Has("up")) ||

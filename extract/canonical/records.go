@@ -40,7 +40,7 @@ func (c *claim) bestRun(all english.Words) []Claim {
 	if length == "" || time == "" {
 		return nil
 	}
-	changed := all.Has("new") || all.Has("ever") || c.changed
+	changed := all.Has("new") || all.Has("ever") || all.Has("pb") || all.Has("pr") || c.changed
 	return []Claim{{Attribute: "one record " + length, Value: time, Several: !changed, Changed: changed}}
 }
 

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	_ "embed" // for rewordings.txt
 	"slices"
 	"strings"
 
@@ -12,26 +13,46 @@ import (
 // the other one is put in the words that they know before they read it.
 //
 // The table "rewordings" has the words that are known, and the patterns of those that are put so. A pattern begins
-// where a clause does and is of plain words, forms of verbs and slots. What stands behind it stays as it is.
+// where a clause does. What stands behind it stays as it is. It must leave the clause what it is, so that only words
+// of the table "following" may come: "they let me go" in "they let me go home" is no dismissal.
+
+//go:embed rewordings.txt
+var rewordingsText string
+
+var (
+	rewordingTables = english.Parse(rewordingsText)
+	rewordings      = compileRewordings()
+	following       = rewordingTables.Words("following")
+	apartWords      = rewordingTables.Words("apart")
+	longSpans       = rewordingTables.Words("long-spans")
+	oneWord         = rewordingTables.Words("one-word")
+	apartPhrases    = rewordingTables.Phrases("apart-phrases")
+)
 
 // rewording is one pattern of the table.
 type rewording struct {
 	to     []string // words and slots
 	tokens []token
+	open   bool // anything may follow
+	// first are the words that the pattern begins with, and key is one place of words that it has; nil for any. Most
+	// facts have none of them, so that they cost little.
+	first, key []string
 }
 
-var rewordings = compileRewordings()
-
 func compileRewordings() (out []rewording) {
-	for left, patterns := range frameTables.Lists("rewordings") {
+	for left, patterns := range rewordingTables.Lists("rewordings") {
 		for _, p := range patterns {
-			tokens := compileTokens(p)
-			for _, t := range tokens {
-				for _, w := range t.words {
-					inflect(w, irregularForms)
+			p, open := strings.CutSuffix(p, " ...")
+			r := rewording{to: strings.Fields(left), tokens: compileTokens(p), open: open}
+			if t := r.tokens[0]; !t.optional {
+				r.first = t.words
+			}
+			for _, t := range r.tokens[1:] {
+				if !t.optional && len(t.words) > 0 && (r.key == nil || len(t.words[0]) > len(r.key[0])) {
+					r.key = t.words
 				}
 			}
-			out = append(out, rewording{to: strings.Fields(left), tokens: tokens})
+			out = append(out, r)
 		}
 	}
 	return out
@@ -43,7 +64,7 @@ const maxRewording = 5
 // reworded is a fact with its clauses in the words that the readers of statements know.
 func reworded(fact string) string {
 	ws := english.Lex(fact)
-	if len(ws) < 3 || len(ws) > maxFramedWords || strings.Contains(fact, "?") {
+	if len(ws) < 3 || len(ws) > maxFramedWords || strings.Contains(fact, "?") || isApart(ws) {
 		return fact
 	}
 	lower := strings.ToLower(fact) == fact
@@ -54,7 +75,8 @@ func reworded(fact string) string {
 			continue
 		}
 		text, n := rewordingAt(fact, ws[i:])
-		for n == 0 && english.Adverbs.Has(ws.At(i)) && !negations.Has(ws[i].Text) { // "recently they let me go"
+		// "Recently they let me go"
+		for n == 0 && english.Adverbs.Has(ws.At(i)) && !negations.Has(ws[i].Text) {
 			i++
 			text, n = rewordingAt(fact, ws[i:])
 		}
@@ -71,16 +93,31 @@ func reworded(fact string) string {
 	return out.String() + fact[end:]
 }
 
+// isApart reports whether a fact is surely not of the speaker's life now: "in 2008 they let me go", "my new boss in the
+// game".
+func isApart(ws english.Words) bool {
+	for i := range ws {
+		if ws[i].Text == "in" && isYear(ws.At(i+1)) {
+			return true
+		}
+	}
+	return ws.Any(apartWords) || apartPhrases.Found(ws)
+}
+
 // coordinates reports whether w joins two clauses of which each holds alone.
 func coordinates(w string) bool { return w == "and" || w == "but" || w == "so" }
 
-// rewordingAt is what ws begins with in other words, and the number of the words of ws that it stands for: the most that
-// a pattern has.
+// rewordingAt is what ws begins with in other words, and the number of the words of ws that it stands for: the most
+// that a pattern has.
 func rewordingAt(fact string, ws english.Words) (text string, most int) {
-	for _, r := range rewordings {
-		found := map[string]string{}
+	found := map[string]string{}
+	for i := range rewordings {
+		r := &rewordings[i]
+		if r.first != nil && !slices.Contains(r.first, ws.At(0)) || !r.hasKey(ws) {
+			continue
+		}
 		n := r.match(r.tokens, fact, ws, found)
-		if n <= most || n < len(ws) && !mayFollow(ws[:n], ws[n:]) {
+		if n <= most || n < len(ws) && !r.mayFollow(ws[:n], ws[n:]) {
 			continue // "they let me go home early"
 		}
 		said := make([]string, len(r.to))
@@ -94,13 +131,16 @@ func rewordingAt(fact string, ws english.Words) (text string, most int) {
 	return text, most
 }
 
+// hasKey reports whether ws has a word of the key.
+func (r *rewording) hasKey(ws english.Words) bool {
+	return r.key == nil || slices.ContainsFunc(ws, func(w english.Word) bool { return slices.Contains(r.key, w.Text) })
+}
+
 // mayFollow reports whether rest, behind words that are told from another side, leaves them what they are.
-func mayFollow(ws, rest english.Words) bool {
+func (r *rewording) mayFollow(ws, rest english.Words) bool {
 	next := rest[0].Text
-	if ws[len(ws)-1].Stop == 0 && (next == "to" || nth(next) != "") {
-		return false // "they let me go to the fair"
-	}
-	return !goesOn(ws, rest) || english.Fillers.Has(next) || next == "please"
+	day := next == "on" && inAny(rest.At(1), english.DateWords, english.WeakDateWords)
+	return r.open && !goesOn(ws, rest) || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
 }
 
 // match is the number of words of ws that tokens stand for, -1 for none. It notes in found what the slots stand for.
@@ -113,10 +153,10 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	switch {
 	case t.wild:
 		from, until = 0, maxWild
-	case t.slot == "number" || t.slot == "pay" || t.slot == "nth" || t.slot == "lang":
+	case oneWord.Has(t.slot):
 	case t.slot != "":
 		until = maxRewording
-	case len(ws) == 0 || !t.has(ws[0].Text):
+	case len(ws) == 0 || !slices.Contains(t.words, ws[0].Text):
 		until = 0
 	}
 	until = min(until, len(ws))
@@ -134,7 +174,8 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 		if t.slot != "" && !fills(t.slot, fact, ws[:n], ws[n:], last) {
 			continue
 		}
-		if n > 0 && n < len(ws) && len(rest) > 0 && stopsClause(ws[n-1].Stop) && ws[n-1].Stop != ':' && !rest[0].comma() {
+		marked := n > 0 && stopsClause(ws[n-1].Stop) && ws[n-1].Stop != ':'
+		if n < len(ws) && len(rest) > 0 && marked && !rest[0].comma() {
 			break
 		}
 		if k := r.match(rest, fact, ws[n:], found); k >= 0 {
@@ -160,42 +201,80 @@ func slotText(slot, fact string, ws english.Words) string {
 	switch slot {
 	case "nth":
 		return nth(ws[0].Text)
+	case "aged":
+		return strings.TrimSuffix(ws[0].Text, "-year-old")
 	case "whose":
 		return fact[ws[0].Start : ws[len(ws)-1].End-len("'s")]
 	}
 	return fact[ws[0].Start:ws[len(ws)-1].End]
 }
 
+// slotWords are the slots whose value has a form of its own, by name. Each tells whether ws, which rest follows, is
+// one.
+var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
+	"number": func(_ string, ws, _ english.Words) bool { return isNumber(ws[0].Text) },
+	"pay":    func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
+	"nth":    func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
+	"aged":   func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
+	"field":  func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && fields.Has(ws[0].Text) },
+	"lang":   func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && IsLanguage(ws[0].Text) },
+	"cap":    func(_ string, ws, rest english.Words) bool { return ws[0].Upper && !goesOn(ws, rest) },
+	"given": func(_ string, ws, _ english.Words) bool {
+		return ws[0].Upper && givenNames.Has(ws[0].Text) && len(ws) < 3
+	},
+	"place": func(fact string, ws, _ english.Words) bool {
+		return (&claim{text: fact}).placeName(ws, false) != ""
+	},
+	"firm": func(_ string, ws, rest english.Words) bool {
+		return !goesOn(ws, rest) && companies.Has(ws.String()) && !served.Has(ws.String())
+	},
+	"span": func(_ string, ws, _ english.Words) bool { // since when somebody has given something up for good
+		w := ws[len(ws)-1].Text
+		return monthNumbers.Of(w) != "" || isYear(w) || seasons.Has(w) || longSpans.Has(w)
+	},
+	"near": func(_ string, ws, _ english.Words) bool {
+		own := ws[len(ws)-1].Text
+		person := relation(own) != "" || persons.Has(singular(own)) || persons.Has(own)
+		return possessives.Has(ws[0].Text) && len(ws) < 4 && person || len(ws) == 1 && givenNames.Has(ws[0].Text)
+	},
+	"poss": func(_ string, ws, rest english.Words) bool {
+		end := ws[len(ws)-1].Text
+		owns := strings.HasSuffix(end, "'s") || strings.HasSuffix(end, "s'")
+		return len(ws) > 1 && possessives.Has(ws[0].Text) && owns && !goesOn(ws, rest)
+	},
+	"whose": func(_ string, ws, _ english.Words) bool {
+		own, ok := strings.CutSuffix(ws[len(ws)-1].Text, "'s")
+		return ok && len(ws) > 1 && possessives.Has(ws[0].Text) && (relation(own) != "" || english.OwnNouns.Has(own))
+	},
+	"who":   func(_ string, ws, _ english.Words) bool { return saysSpeaker(ws) || isSomebodyElse(ws) },
+	"other": func(_ string, ws, _ english.Words) bool { return isSomebodyElse(ws) },
+}
+
+// saysSpeaker reports whether ws is a subject that is the speaker.
+func saysSpeaker(ws english.Words) bool {
+	return len(ws) == 1 && (ws[0].Text == "i" || ws[0].Text == "we")
+}
+
+// isSomebodyElse reports whether ws is a subject that is somebody else: "she", "Ann", "my sister".
+func isSomebodyElse(ws english.Words) bool {
+	w := ws[0].Text
+	return len(ws) == 1 && (w == "he" || w == "she" || w == "they") || ws[0].Upper && w != "i" ||
+		possessives.Has(w) && len(ws) > 1
+}
+
 // fills reports whether ws, which rest follows, can stand for a slot; the last one of a pattern goes to the end of
 // its noun phrase.
 func fills(slot, fact string, ws, rest english.Words, last bool) bool {
-	switch slot {
-	case "number":
-		return isNumber(ws[0].Text)
-	case "pay":
-		return numberOf(ws[:1]) != ""
-	case "nth":
-		return nth(ws[0].Text) != ""
-	case "cap":
-		return ws[0].Upper && !goesOn(ws, rest)
-	case "place":
-		return (&claim{text: fact}).placeName(ws, false) != ""
-	case "lang":
-		return len(ws) == 1 && IsLanguage(ws[0].Text)
-	case "whose":
-		own, ok := strings.CutSuffix(ws[len(ws)-1].Text, "'s")
-		return ok && len(ws) > 1 && possessives.Has(ws[0].Text) && (relation(own) != "" || english.OwnNouns.Has(own))
-	case "who", "other":
-		w := ws[0].Text
-		speaker := len(ws) == 1 && (w == "we" || w == "i")
-		return slot == "who" && speaker || len(ws) == 1 && (w == "he" || w == "she" || w == "they") ||
-			ws[0].Upper && w != "i" || possessives.Has(w) && len(ws) > 1
+	if is := slotWords[slot]; is != nil {
+		return is(fact, ws, rest)
 	}
 	if slot == "thing" && givenNames.Has(ws[0].Text) {
 		return false // "I'm head over heels for Ana"
 	}
 	for _, w := range ws {
-		if inAny(w.Text, english.Pronouns, negations, links, english.Auxiliaries, english.Deictic) {
+		// A noun phrase alone: another clause or a phrase of place would be of something else.
+		if inAny(w.Text, english.Pronouns, negations, links, english.Auxiliaries, english.Deictic) ||
+			english.Prepositions.Has(w.Text) && w.Text != "of" {
 			return false
 		}
 	}

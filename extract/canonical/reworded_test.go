@@ -12,6 +12,7 @@ func TestReworded(t *testing.T) {
 		"Helen left, so Omar is my new boss":          "Helen left, so My boss is Omar now",
 		"Recently they let me go":                     "Recently I was let go",
 		"I have 14 people reporting to me":            "My team has 14 people",
+		"I sold the car, really":                      "I sold the car, really",
 		"Did they let me go?":                         "Did they let me go?",
 		"It's Delft he studies in, not Utrecht":       "He studies in Delft, not Utrecht",
 		"I celebrated my sixty-fifth birthday in May": "I turned 65 in May",

@@ -108,7 +108,7 @@ func beginsPurpose(ws english.Words) bool {
 	switch ws.At(0) {
 	case "so":
 		return next == "that" || next == "i" || next == "we"
-	case "because", "as":
+	case "because":
 		return next == "i" || next == "we" || next == "my" || next == "it"
 	case "when":
 		return answering.Has(english.Infinitive(next)) && (ws.At(2) == "me" || ws.At(3) == "me")

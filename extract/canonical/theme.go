@@ -71,6 +71,7 @@ var (
 	happenings    = themeTables.Words("happenings")
 	genres        = themeTables.Words("genres")
 	ordinals      = themeTables.Variants("ordinals")
+	postponing    = themeTables.Words("postponing")
 )
 
 // endVerb is a phrase by which something ends, and the kind of the end.
@@ -263,10 +264,11 @@ func (t *theme) turns(o *theme, n *themeNoun) bool {
 	return t.anymore && t.negated && !o.negated && !o.listed && o.taste >= 0 && !n.one && (!has || o.owns)
 }
 
-// turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds. Of two people who
-// may be called "my sister", one may like it and the other one not, so that of others a word must tell of a change.
+// turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds. Of two people
+// who may be called "my sister", one may like it and the other one not, so that of others a word must tell of a change.
 func (t *theme) turnsTaste(o *theme, n, m *themeNoun) bool {
-	return t.taste*o.taste < 0 && (t.owner == "" || t.cued) && !o.loose && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 &&
+	return t.taste*o.taste < 0 && (t.owner == "" || t.cued) &&
+		!o.loose && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 &&
 		len(m.mods) == 0 && within(stemsBehind(m), t.words)
 }
 
@@ -305,13 +307,25 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 	if t.renews(o, n, m) || t.chosenAnew(n, m) {
 		return true
 	}
+	if !t.setsAny(o) {
+		return false
+	}
+	return t.putsOff(o, m) || t.setsValue(o, n, m) ||
+		t.setsName(n) && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+}
+
+// setsAny reports whether t may give what o is about another value at all: it tells of a change, and has no object that
+// o has not.
+func (t *theme) setsAny(o *theme) bool {
 	other := func(n themeNoun) bool { return n.subject && !within(n.mods, o.words) } // another club
 	if !t.cued && !t.set && !t.wrong || !within(t.objects(), o.words) || slices.ContainsFunc(t.nouns, other) {
 		return false
 	}
-	if t.namesAnother(o) {
-		return false
-	}
+	return !t.namesAnother(o)
+}
+
+// setsValue reports whether t has another value of a kind than o.
+func (t *theme) setsValue(o *theme, n, m *themeNoun) bool {
 	for _, v := range t.values {
 		for _, w := range o.values {
 			if v.kind == w.kind && v.differs(w) && (within(m.mods, t.words) || len(n.mods) == 0) {
@@ -319,7 +333,14 @@ func (t *theme) sets(o *theme, n, m *themeNoun) bool {
 			}
 		}
 	}
-	return t.setsName(n) && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+	return false
+}
+
+// putsOff reports whether t tells that m, which o has on a day, was put to another time, without saying to which day:
+// "they have postponed the wedding to spring".
+func (t *theme) putsOff(o *theme, m *themeNoun) bool {
+	return t.set && slices.ContainsFunc(t.raw, postponing.Has) && len(t.values) == 0 &&
+		o.pending && len(o.values) > 0 && within(m.mods, t.words)
 }
 
 // namesAnother reports whether both clauses have an object with a name, and another one: who meets Rosa on Tuesdays may

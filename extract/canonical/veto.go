@@ -32,8 +32,12 @@ func vetoed(claims []Claim, all english.Words) []Claim {
 	})
 }
 
-// letGoTo reports whether somebody was let go somewhere, or in some order: "they let me go to the fair".
+// letGoTo reports whether somebody was let go somewhere, or in some order, or by others than those who employ: "they
+// let me go to the fair", "the police let me go".
 func letGoTo(ws english.Words) bool {
+	if ws.Has("let") && ws.Any(captors) {
+		return true
+	}
 	for i := 2; i+1 < len(ws); i++ {
 		next := ws[i+1].Text
 		if ws[i].Text == "go" && ws[i].Stop == 0 && ws[i-2].Text == "let" && (next == "to" || nth(next) != "") {
@@ -93,6 +97,7 @@ func boredOfItem(ws english.Words) bool {
 }
 
 var (
+	captors    = themeTables.Words("captors")
 	relatives  = themeTables.Words("relatives")
 	boredWords = themeTables.Words("bored-words")
 	items      = themeTables.Words("items")

@@ -50,16 +50,22 @@ func Clauses(ws Words) []Clause {
 			i = first
 		case first > i && w != "or" && i-last.From > 2 && first+1 < len(ws) && sharesSubject(ws, first):
 			last.To, last.Core = i, min(last.Core, i)
-			out = append(out, Clause{From: first, To: len(ws), Core: len(ws), Shared: true})
-			if ws[first-1].Text == "now" && first-1 > i { // "left the firm and now teach law"
-				out[len(out)-1].From--
-			}
+			out = append(out, Clause{From: withNow(ws, i, first), To: len(ws), Core: len(ws), Shared: true})
 			i = first
 		case marked && last.Core == last.To:
 			last.Core = i
 		}
 	}
 	return out
+}
+
+// withNow is where a predicate begins that has its verb at first, behind "and" at i, with a "now" before the verb:
+// "left the firm and now teach law". It tells that the predicate is new.
+func withNow(ws Words, i, first int) int {
+	if ws[first-1].Text == "now" && first-1 > i {
+		return first - 1
+	}
+	return first
 }
 
 // commands reports whether a request begins at ws[i], behind "so": "so write me a poem". It has no subject, and what

@@ -38,7 +38,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	w, next := c.at(i), c.at(i+1)
 	heavy, _ := weight(c.words[i:])
 	switch {
-	case w == "based" && next == "in", w == "allergic", w == "down" && next == "to", c.elidedState(i), w == "busy" && next == "with",
+	case w == "allergic", w == "down" && next == "to", c.elidedState(i), w == "busy" && next == "with",
 		w == "not" && (english.Articles.Has(next) && next != "my" || next == "into"):
 		return spoken("i", "am"), true
 	case w == "have" && next == "not":
@@ -61,6 +61,18 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 	return nil, false
 }
 
+// leadsIn reports whether the words from i on only lead into a clause with a subject of its own: "Based in Madrid, my
+// sister books tours".
+func (c *clause) leadsIn(i int) bool {
+	for j := i + 1; j+1 < len(c.words); j++ {
+		if c.words[j-1].Stop == ',' && (speakerWords.Has(c.at(j)) || english.Pronouns.Has(c.at(j)) ||
+			english.Articles.Has(c.at(j)) && finite(c.words[j:])) {
+			return true
+		}
+	}
+	return false
+}
+
 // ownedBare reports whether the word at i is the speaker's own without "my": "Budget is 1200 euros", "Email is
 // ann@example.org". Contact data must be given, since "Email is down" is of a server.
 func (c *clause) ownedBare(i int) bool {
@@ -70,12 +82,15 @@ func (c *clause) ownedBare(i int) bool {
 }
 
 // elidedState reports whether the clause has "I am" missing before the word at i: "Vegetarian here since university",
-// "Single again". A trait alone may be of anything: "German food".
+// "Single again", "Based in Porto". A trait alone may be of anything: "German food".
 func (c *clause) elidedState(i int) bool {
+	next := c.at(i + 1)
+	if c.at(i) == "based" && next == "in" {
+		return !c.leadsIn(i)
+	}
 	if !english.States.Has(c.at(i)) || c.words.Has("please") {
 		return false
 	}
-	next := c.at(i + 1)
 	return next == "here" || next == "again" || next == "since" || next == "for" && isCount(c.at(i+2))
 }
 

@@ -179,8 +179,8 @@ func (c *clause) ofTheHouse() (topics, bool) {
 	return t, t != none
 }
 
-// ofOneNamed reads "Ingrid sings in the choir" and "Nina's rent went up to 980" like "My sister sings in the choir". The
-// name must be a known one, as any first word has a capital.
+// ofOneNamed reads "Ingrid sings in the choir" and "Nina's rent went up to 980" like "My sister sings in the choir".
+// The name must be a known one, as any first word has a capital.
 func (c *clause) ofOneNamed() (topics, bool) {
 	name, owns := strings.CutSuffix(c.at(0), "'s")
 	if !c.words[0].Upper || c.words[0].Stop != 0 || !canonical.IsGivenName(name) || c.task {
@@ -191,7 +191,8 @@ func (c *clause) ofOneNamed() (topics, bool) {
 		verb++
 	}
 	object := c.at(verb + 1)
-	if !finiteVerb(c.at(verb)) || !owns && english.Past(c.at(verb)) || objects.Has(object) || english.Pronouns.Has(object) {
+	if !finiteVerb(c.at(verb)) || !owns && english.Past(c.at(verb)) || objects.Has(object) ||
+		english.Pronouns.Has(object) {
 		return none, false
 	}
 	t := c.possessed(-1, verb)
@@ -264,8 +265,8 @@ func (c *clause) concerning() (topics, bool) {
 		case "my", "our":
 			mine = mine || !emptyPossessions.Has(c.at(i+1))
 		case "i", "we": // "the company I work for", "painting is something I enjoy"
-			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing") || // "the landlord put the rent up, I pay 840 now"
-				shown && inCharge.Has(c.at(1))
+			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing") ||
+				shown && inCharge.Has(c.at(1)) // "the landlord put the rent up, I pay 840 now"
 		}
 	}
 	if !mine || shown && c.onlyMoves(verb) {

@@ -28,11 +28,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 	var subject english.Words
 	for _, cl := range list {
 		said := ws[cl.From:cl.To]
-		lead := min(english.SkipLeads(said), len(said)-1)
-		if cl.Shared && lead > 0 && said[lead-1].Text == "now" {
-			lead-- // "I left the firm and now teach law" leaves "I now teach law"
-		}
-		said = said[lead:].WithoutFillers()
+		said = withoutLead(said, cl.Shared).WithoutFillers()
 		p := sentence{text: s.text, words: s.words, start: said[0].Start, end: said[len(said)-1].End}
 		if cl.To == len(ws) && !question && said[len(said)-1].End == s.words[len(s.words)-1].End {
 			p.end = trimEnd(s.text, p.end)
@@ -369,6 +365,16 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 		}
 	}
 	return none
+}
+
+// withoutLead is a clause without the words that lead into it. A "now" before a predicate that has its subject from the
+// clause before stays: "I left the firm and now teach law" leaves "I now teach law".
+func withoutLead(ws english.Words, shared bool) english.Words {
+	lead := min(english.SkipLeads(ws), len(ws)-1)
+	if shared && lead > 0 && ws[lead-1].Text == "now" {
+		lead--
+	}
+	return ws[lead:]
 }
 
 // subjectsOf are the subject that a clause lacks, and the one that the next clause may share. Before is that of the

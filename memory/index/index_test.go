@@ -154,7 +154,7 @@ func TestExpiredIsNotFound(t *testing.T) {
 		t.Errorf("once it has expired: %+v", found)
 	}
 	ix.Put(gone)
-	if found, _ := ix.SearchNear(q, &Near{}, now); found.Stats.Docs != 1 || len(found.Runs) != 1 {
+	if found, _ := ix.SearchNear(q, &Near{}, nil, now); found.Stats.Docs != 1 || len(found.Runs) != 1 {
 		t.Errorf("with lists: %+v", found)
 	}
 }

@@ -17,12 +17,19 @@ const helped = 8
 // at most: the others are for other searches.
 func (s *search) lists() []int32 {
 	measured := s.measure()
+	if !s.worded {
+		s.listWords()
+	}
+	measured()
+	return append(slices.Clone(s.byWords), s.dense()...)
+}
+
+// listWords does all of a search that goes by the words of the query alone.
+func (s *search) listWords() {
 	if s.q.Sessions {
 		s.sessions()
 	}
-	hits := s.lexical()
-	measured()
-	return append(hits, s.dense()...)
+	s.byWords, s.worded = s.lexical(), true
 }
 
 // measure begins to set s.cosines, and returns a function that does the rest of it

@@ -37,13 +37,41 @@ func (ix *Index) Apart() bool {
 // Changes counts what has changed the index, or may have. Of two equal ones nothing has in between.
 func (ix *Index) Changes() int64 { return ix.changes.Load() }
 
-// SearchNear is Search where the store has measured the vectors. In the answer, Cosine is
-// NaN for the memories whose vectors stay in the store: the caller sets it. SearchNear also
-// reports whether the lists reach far enough. If not, an answer needs longer ones.
-func (ix *Index) SearchNear(q *memory.Query, near *Near, now time.Time) (found memory.Found, enough bool) {
+// Words are the part of an answer that goes by the words of a query alone: in a large scope most of what an index
+// without vectors has to do. It can be done while the store measures the vectors.
+type Words struct {
+	of      search
+	changes int64
+}
+
+// Words begins a search for SearchNear, with the same query and time.
+func (ix *Index) Words(q *memory.Query, now time.Time) *Words {
 	ix.lockAt(now)
 	defer ix.mu.RUnlock()
-	sr := search{ix: ix, q: q, now: now, near: near}
+	w := &Words{search{ix: ix, q: q, now: now}, ix.Changes()}
+	w.of.count()
+	w.of.listWords()
+	return w
+}
+
+// Hold reports whether an index still gives the same words. Their lists are of places in it, which a change moves.
+func (w *Words) Hold(ix *Index) bool { return w != nil && w.of.ix == ix && w.changes == ix.Changes() }
+
+// SearchNear is Search where the store has measured the vectors. In the answer, Cosine is
+// NaN for the memories whose vectors stay in the store: the caller sets it. SearchNear also
+// reports whether the lists reach far enough. If not, an answer needs longer ones. It begins
+// anew without words, or if they hold no longer.
+func (ix *Index) SearchNear(q *memory.Query, near *Near, words *Words, now time.Time) (
+	found memory.Found, enough bool) {
+	ix.lockAt(now)
+	defer ix.mu.RUnlock()
+	sr := search{ix: ix, q: q, now: now}
+	if words.Hold(ix) {
+		sr = words.of
+	} else {
+		sr.count()
+	}
+	sr.near = near
 	found = sr.run()
 	return found, !sr.short
 }

@@ -76,9 +76,21 @@ func TestSearchNear(t *testing.T) {
 			q.Topics = []string{"rare"}
 		}
 		want, cosines := idsOf(whole.Search(&q, time.Now()))
+		var words *Words
+		if i%3 > 0 { // with words, without, and with those of before a change
+			words = bare.Words(&q, time.Now())
+		}
+		if i%3 == 2 {
+			again := bareOf(entries[i : i+1])[0]
+			again.Memory.Revision++
+			bare.Put(again)
+			if words.Hold(bare) {
+				t.Fatal("the words hold after a change")
+			}
+		}
 		for limit := 25; ; limit *= 4 {
 			found, enough := bare.SearchNear(&q,
-				&Near{Hits: nearest(entries, q.Vector, limit), Keys: nearest(entries, q.Vector, limit)}, time.Now())
+				&Near{Hits: nearest(entries, q.Vector, limit), Keys: nearest(entries, q.Vector, limit)}, words, time.Now())
 			if !enough {
 				short++
 				continue
@@ -124,7 +136,7 @@ func TestSearchNearTies(t *testing.T) {
 		{List{Best: []Scored{{"gone", 0.9}, {"d", 0.5}}}, false, nil},
 		{List{All: true}, true, nil},
 	} {
-		found, enough := ix.SearchNear(&q, &Near{Hits: c.list}, time.Now())
+		found, enough := ix.SearchNear(&q, &Near{Hits: c.list}, nil, time.Now())
 		if got, _ := idsOf(found); enough != c.enough || enough && !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, enough: %v", c.list, got, enough)
 		}

@@ -15,6 +15,7 @@ func (ix *Index) Search(q *memory.Query, now time.Time) memory.Found {
 	ix.lockAt(now)
 	defer ix.mu.RUnlock()
 	sr := search{ix: ix, q: q, now: now}
+	sr.count()
 	return sr.run()
 }
 
@@ -31,7 +32,9 @@ type search struct {
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.
 	cosines []float64
-	near    *Near          // the lists by meaning, if the vectors stay in the store
+	near    *Near   // the lists by meaning, if the vectors stay in the store
+	byWords []int32 // the list by words, if worded
+	worded  bool
 	short   bool           // near lacks memories that belong into the lists
 	found   []int32        // the slots in the runs, in no order
 	one     restored       // the memory that a filter looks at
@@ -49,8 +52,8 @@ func (s *search) memoryOf(slot int32) *memory.Memory {
 	return &s.one.Memory
 }
 
-// run finds the two lists, adds cited turns and context, and measures all.
-func (s *search) run() memory.Found {
+// count looks up the words of the query.
+func (s *search) count() {
 	s.stats = memory.Stats{Docs: len(s.ix.slots), DF: make([]int, len(s.q.Terms))}
 	if s.q.Bytes {
 		s.stats.Bytes = s.ix.stored
@@ -70,6 +73,10 @@ func (s *search) run() memory.Found {
 		}
 		s.words = append(s.words, number)
 	}
+}
+
+// run finds the two lists, adds cited turns and context, and measures all.
+func (s *search) run() memory.Found {
 	hits := s.lists()
 	if s.q.Cited {
 		hits = append(hits, s.cited(hits)...)

@@ -79,6 +79,10 @@ func (n *near) wanted() bool { return n.q.Limit > 0 && norm(n.q.Vector) > 0 }
 // search is one try.
 func (n *near) search(ctx context.Context) (found memory.Found, done bool, err error) {
 	guess := n.ahead.Guess(n.q, n.now)
+	var words *index.Words // are looked up while Qdrant answers
+	if n.of != nil {
+		words = n.of.Words(n.q, n.now)
+	}
 	ix, err := n.s.indexOf(ctx, n.scope, n.ahead)
 	if err != nil || ix == nil {
 		return found, false, err
@@ -93,12 +97,15 @@ func (n *near) search(ctx context.Context) (found memory.Found, done bool, err e
 		n.ask(ctx, ix)
 	}
 	settled := ix.Settled()
+	if !words.Hold(ix) {
+		words = ix.Words(n.q, n.now)
+	}
 	for enough := false; !enough; {
 		n.asked.Wait()
 		if n.err != nil {
 			return found, false, n.err
 		}
-		if found, enough = ix.SearchNear(n.q, &n.lists, n.now); !enough {
+		if found, enough = ix.SearchNear(n.q, &n.lists, words, n.now); !enough {
 			n.end()
 			n.limit *= 4
 			n.passing(ix)
