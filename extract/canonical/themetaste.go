@@ -7,8 +7,8 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// The tables of tastes have the forms of the speaker: "love", "am fond of". What somebody else likes is told in the
-// third person. So its verb is put into the form that the speaker would use, and the same tables read both.
+// The tables of tastes have the forms of the speaker: "love", "am fond of". The tastes of others are told in the third
+// person. So the verb is put into the form that the speaker would use, and the same tables read both.
 
 // tasteAsSpeaker is ws, what somebody else likes or dislikes, as they would say it: "love running" for "loves running".
 // Somebody who "has" come to it has turned.

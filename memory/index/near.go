@@ -59,8 +59,8 @@ func (w *Words) Hold(ix *Index) bool { return w != nil && w.of.ix == ix && w.cha
 
 // SearchNear is Search where the store has measured the vectors. In the answer, Cosine is
 // NaN for the memories whose vectors stay in the store: the caller sets it. SearchNear also
-// reports whether the lists reach far enough. If not, an answer needs longer ones. It begins
-// anew without words, or if they hold no longer.
+// reports whether the lists reach far enough. If not, an answer needs longer ones. Without
+// words, or if they hold no longer, it looks up all itself.
 func (ix *Index) SearchNear(q *memory.Query, near *Near, words *Words, now time.Time) (
 	found memory.Found, enough bool) {
 	ix.lockAt(now)
