@@ -86,9 +86,14 @@ func bit(number int32) uint64 { return 1 << (number & 63) }
 func (s *search) sessions() {
 	s.stats.SessionCount = s.ix.sessionCount
 	rows := make([]int32, len(s.ix.sessions)) // a session's number to its row in counts, from 1
-	var numbers []int32                       // of the sessions, by row
-	var counts []int                          // one row a session, one column a word
-	n := len(s.words)
+	n, most := len(s.words), 0                // sessions that have one of the words
+	for _, word := range s.words {
+		if word != noWord {
+			most = min(most+len(s.ix.lists[word].list), len(s.ix.sessions))
+		}
+	}
+	numbers := make([]int32, 0, most) // of the sessions, by row
+	counts := make([]int, 0, most*n)  // one row a session, one column a word
 	for i, word := range s.words {
 		if word == noWord {
 			continue
@@ -101,7 +106,7 @@ func (s *search) sessions() {
 			row := rows[number]
 			if row == 0 {
 				numbers = append(numbers, number)
-				counts = slices.Grow(counts, n)[:len(counts)+n]
+				counts = counts[:len(counts)+n]
 				row = int32(len(numbers))
 				rows[number] = row
 			}
