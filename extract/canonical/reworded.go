@@ -13,8 +13,8 @@ import (
 // the other one is put in the words that they know before they read it.
 //
 // The table "rewordings" has the words that are known, and the patterns of those that are put so. A pattern begins
-// where a clause does. The words behind it stay as they are. They must not change the meaning of the clause, so that only
-// those of the table "following" may come: "they let me go" in "they let me go home" is no dismissal.
+// where a clause does. The words behind it stay as they are. They must not change the meaning of the clause, so that
+// only those of the table "following" may come: "they let me go" in "they let me go home" is no dismissal.
 
 //go:embed rewordings.txt
 var rewordingsText string
