@@ -40,6 +40,8 @@ type Claim struct {
 	verb  string // of a habit that any verb tells; an end that has one is of that verb alone
 	// who tells apart those of one attribute: the name of a relation ("my brother Tom"), or the relation of a name.
 	who string
+	// result says that the claim is of one race or one lift, which stays what it was: it ends a record that it beats.
+	result bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -49,6 +51,9 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who),
 		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
+	case c.result || o.result:
+		return !o.result && c.Attribute == o.Attribute &&
+			beats(strings.TrimPrefix(c.Attribute, recordAttribute), c.Value, o.Value)
 	case c.Attribute == o.Attribute && strings.HasSuffix(c.Attribute, "marital status") && o.Several && !c.Loose &&
 		!c.Several && !c.Ended && !o.Ended: // "my wife" tells of a marriage
 		return c.Value != o.Value && begins(asSingle(c.Value), o.Value)

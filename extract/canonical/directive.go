@@ -239,8 +239,8 @@ func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
 		ws = ws[:n]
 	}
 	for i := 1; i+1 < len(ws); i++ {
-		if w := ws[i].Text; w == "rather" || w == "instead" || w == "not" {
-			ws = ws[:i] // "Jin rather than Benny"
+		if w := ws[i].Text; w == "rather" || w == "instead" || w == "not" || english.Lasting.Match(ws, i) > 0 {
+			ws = ws[:i] // "Jin rather than Benny", "Jin from now on, not Benny"
 		}
 	}
 	if len(ws) == 0 || len(ws) > 3 || english.NotNames.Has(ws[0].Text) {

@@ -21,6 +21,7 @@ var (
 	agePeriods  = tables.Words("age-periods")
 	fanDegrees  = tables.Words("fan-degrees")
 	ownBeings   = tables.Words("own-beings")
+	nearly      = tables.Words("nearly")
 )
 
 // folded is ws, the words of a fact, with these forms in the place of others:
@@ -31,6 +32,7 @@ var (
 //   - "moved" for "had to move".
 //   - "and I love it now" for "and now I love it".
 //   - "my boss is Ann" for "Ann is my boss".
+//   - "before Christmas" for "just before Christmas", and "the big 60" for "the big six-oh".
 //   - "passed the test" for "passed the test on the first try".
 //
 // A word that moves has no bytes of its own in the text, so that those of all words stay in order.
@@ -72,6 +74,8 @@ func idle(ws english.Words, i int) int {
 	case (w == "all" || w == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]),
 		fanDegrees.Has(w) && (next == "fan" || next == "lover"):
 		return 1
+	case i > 1 && nearly.Has(w) && (next == "before" || next == "after"):
+		return 1
 	case w == "city" && next == "center" && i > 0 && ws[i-1].Upper:
 		return 2
 	}
@@ -86,6 +90,8 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 	switch {
 	case numberWords.Of(w.Text) != "" && ofBirthday(ws, i):
 		w.Text = numberWords.Of(w.Text) + "th"
+	case ws.At(i-1) == "big" && next == "oh" && isNumber(w.Text) && len(w.Text) == 1:
+		w.Text, w.End, w.Stop, n = w.Text+"0", ws[i+1].End, ws[i+1].Stop, 2
 	case w.Text == "one" && ws.At(i-1) == "turned":
 		w.Text = "1"
 	case front && w.Text == "our" && familyWords.Has(next) && ws[i+1].Stop == 0 && verbFollows(ws[i+2:]):

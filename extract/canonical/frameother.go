@@ -75,6 +75,11 @@ func (f *frame) takesName() bool {
 // my job" does.
 func (c *claim) bindsTo(rest english.Words) bool {
 	somebody := rest.At(0) == "to" && (rest.At(1) == "a" || rest.At(1) == "an") // "married to a trombone player"
+	for _, w := range rest[:min(len(rest), 6)] {
+		if weddingPlaces.Has(w.Text) {
+			return false // "married in a little chapel"
+		}
+	}
 	return bindsStatus.Has(rest.At(0)) && !somebody && !beginsDate(rest) &&
 		c.firstName(rest[1:min(2, len(rest))]) == "" &&
 		!english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city"

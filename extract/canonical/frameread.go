@@ -293,6 +293,9 @@ func (c *claim) endsOtherwise(v *verbPhrase, f *frame, rest english.Words) bool 
 	if f.event && slices.Contains(f.tokens[0].words, "be") && !v.perfect && !v.past && daysAhead(rest) {
 		return true // "I'm back at work on Monday" is a plan
 	}
+	if f.ended && f.attribute == "one weight" && rest.At(0) == "of" {
+		return true // "lost ten pounds of potatoes"
+	}
 	if f.ended && (rest.Has("until") || rest.Has("till")) {
 		return true // "I'm off coffee until Sunday"
 	}
@@ -449,12 +452,16 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	if f.ended && name == "employer" {
 		return jobLost(v.owner, value)
 	}
+	if name == "employer" && !f.event && worksAt(c.words, lastWord(value)) {
+		kind := v.owner.attribute(kindOfEmployer)
+		out = append(out, Claim{Attribute: kind, Value: value, Several: true, Changed: v.changed})
+	}
 	siblings := f.bornAgain(v.owner)
-	return []Claim{{
+	return append(out, Claim{
 		Attribute: f.ownerOf(v).attribute(name), Value: value, Ended: f.ended,
 		Several: f.several && !f.ended || siblings,
 		Changed: (f.event || v.changed && f.takesPlace()) && !f.ended && !siblings,
-	}}
+	})
 }
 
 // things are the names of the thing in a slot.
@@ -497,4 +504,24 @@ func (f *frame) valueOf(attribute string) string {
 		return "" // whatever it is
 	}
 	return held
+}
+
+// kindOfEmployer is the attribute of a workplace without a name: "a bank". Who works "at an insurance company now" may
+// have told its name before, so that it takes the place of another kind alone.
+const kindOfEmployer = "kind of employer"
+
+// worksAt reports whether ws tells of a workplace of a kind, as "at a bank" and "for an insurance company" do. "In the
+// office" is a part of one.
+func worksAt(ws english.Words, kind string) bool {
+	for i, w := range ws {
+		if w.Text != "at" && w.Text != "for" || !english.Articles.Has(ws.At(i+1)) {
+			continue
+		}
+		for _, noun := range ws[i+2 : min(len(ws), i+5)] {
+			if noun.Text == kind {
+				return kind != "office" && (workNouns.Has(kind) || workplaces.Has(kind))
+			}
+		}
+	}
+	return false
 }

@@ -182,7 +182,10 @@ func bestLift(all english.Words) []Claim {
 	}
 	changed := best && (all.Has("new") || all.Has("now") || all.Has("ever"))
 	n := numberOf(all[number:])
-	return []Claim{{Attribute: "one record " + name, Value: n, Several: true, Changed: changed}}
+	return []Claim{{
+		Attribute: recordAttribute + name, Value: n, Several: true, Changed: changed,
+		result: !best && all.At(1) != "can",
+	}}
 }
 
 // A raise ends the salary of before, even if the new one is not told. The next clause may tell it.
@@ -272,7 +275,7 @@ func groupSize(ws english.Words, changed bool) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Attribute: "members " + ws[1].Text, Value: ws[3].Text, Several: true, Changed: changed || len(ws) > 5,
+		Attribute: "members " + ws[1].Text, Value: ws[3].Text, Changed: changed || len(ws) > 5,
 	}}
 }
 
@@ -317,6 +320,9 @@ const maxKept = 8
 // placeKept is the name that ws begins with, if the phrase ends with it.
 func (c *claim) placeKept(ws english.Words) string {
 	ws = withoutCue(ws)
+	if english.Articles.Has(ws[0].Text) && len(ws) == 2 && storerooms.Has(ws[1].Text) {
+		return ws[1].Text
+	}
 	if !c.capital(ws[0]) {
 		return ""
 	}

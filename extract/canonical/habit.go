@@ -281,3 +281,35 @@ func doseOf(verb string, ws english.Words) reading {
 	}
 	return reading{rest[0].Text + " number " + ws[1].Text, ws[0].Text}
 }
+
+// frequency reads "go to the gym 3 times a week": how often the speaker does something.
+func (c *claim) frequency(ws english.Words) []Claim {
+	if ws.At(0) != "i" && ws.At(0) != "we" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	ws = withoutAdverbs(ws[1:])
+	for i := 1; i+2 < min(len(ws), maxRoutine+3); i++ {
+		n, often := onceOrTwice[ws[i].Text], i+1
+		if isNumber(ws[i].Text) && (ws[i+1].Text == "times" || ws[i+1].Text == "time") {
+			n, often = ws[i].Text, i+2
+		}
+		if n == "" || ws.At(often) != "a" && ws.At(often) != "per" && ws.At(often) != "each" || often+1 >= len(ws) {
+			continue
+		}
+		period, rest := ws[often+1], ws[often+2:]
+		if !english.Periods.Has(period.Text) || english.Past(ws[0].Text) || isBe(ws[0].Text) ||
+			len(withoutChange(append(english.Words{{}}, rest...))) > 1 && period.Stop == 0 {
+			return nil
+		}
+		return []Claim{{
+			Attribute: "times " + ws[:i].String(), Value: n + " a " + period.Text, Several: true, Changed: c.changed,
+		}}
+	}
+	// "I call my mother every day" holds of who calls her twice a day, too.
+	if n := len(ws) - 2; n > 0 && c.changed && ws[n].Text == "every" && english.Periods.Has(ws[n+1].Text) {
+		return []Claim{{Attribute: "times " + ws[:n].String(), Value: ws[n:].String(), Several: true, Changed: true}}
+	}
+	return nil
+}
+
+var onceOrTwice = map[string]string{"once": "1", "twice": "2"}

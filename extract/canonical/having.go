@@ -163,6 +163,17 @@ func (c *claim) ages(o owner, ws english.Words) []Claim {
 // the person meets it: "My daughter Ada is 6".
 func (c *claim) ageByName() []Claim {
 	ws := withoutNow(c.words)
+	if len(ws) > 4 && possessives.Has(ws[0].Text) && ws[1].Text == "baby" && isBe(ws[2].Text) {
+		if age := monthsOld(ws[3:]); age != "" {
+			return []Claim{{Attribute: "baby " + ageAttribute, Value: age, Several: true, Changed: true}}
+		}
+	}
+	if len(ws) > 3 && ws[0].Upper && isBe(ws[1].Text) && !english.Pronouns.Has(ws[0].Text) {
+		if age := monthsOld(ws[2:]); age != "" { // "Waffles is 8 months old"
+			of := owner(ws[0].Text).attribute(ageAttribute)
+			return []Claim{{Attribute: of, Value: age, Several: true, Changed: c.changed, Loose: true}}
+		}
+	}
 	if len(ws) != 3 || !c.changed || !ws[0].Upper || ws[0].Stop != 0 || !isBe(ws[1].Text) || !isNumber(ws[2].Text) ||
 		len(ws[2].Text) > 2 || english.Pronouns.Has(ws[0].Text) {
 		return nil

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -11,8 +12,8 @@ import (
 
 // bestRun reads "ran the 10 km in 49:58 today, a new personal best" and "my personal best over 10 km is 52:40".
 func (c *claim) bestRun(all english.Words) []Claim {
-	best := bestPhrases.Found(all) || bestOfLength(all)
-	if !best || !ownFromStart(all) || all.Any(otherEvents) || ofOthers(all) {
+	best, ran := bestPhrases.Found(all) || bestOfLength(all), all.Any(racing)
+	if !best && !ran || !ownFromStart(all) || all.Any(otherEvents) || ofOthers(all) {
 		return nil
 	}
 	length, time := "", ""
@@ -40,8 +41,38 @@ func (c *claim) bestRun(all english.Words) []Claim {
 	if length == "" || time == "" {
 		return nil
 	}
-	changed := all.Has("new") || all.Has("ever") || all.Has("pb") || all.Has("pr") || c.changed
-	return []Claim{{Attribute: "one record " + length, Value: time, Several: !changed, Changed: changed}}
+	changed := best && all.Has("new") || all.Has("ever") || all.Has("pb") || all.Has("pr") || c.changed
+	return []Claim{{
+		Attribute: recordAttribute + length, Value: time, Several: !changed, Changed: changed, result: !best,
+	}}
+}
+
+// recordAttribute is the attribute of a best, before its race or lift.
+const recordAttribute = "one record "
+
+// beats reports whether a result takes the place of a record: more of a lift, or less time for a race, but no less than
+// half of it, as that would be another race.
+func beats(record, result, best string) bool {
+	if raceLengths.Of(record) == "" {
+		after, err := strconv.ParseFloat(result, 64)
+		before, other := strconv.ParseFloat(best, 64)
+		return err == nil && other == nil && after > before && after < 2*before
+	}
+	after, before := seconds(result), seconds(best)
+	return after > 0 && after < before && 2*after > before
+}
+
+// seconds is a time such as "49:58" or "3:35:10"; 0 if it is none.
+func seconds(clock string) (total int) {
+	parts := strings.Split(clock, ":")
+	for _, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || len(parts) == 1 {
+			return 0
+		}
+		total = total*60 + n
+	}
+	return total
 }
 
 // bestOfLength reports whether the best of a race is told of: "half marathon best", "my best 10k".

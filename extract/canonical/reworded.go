@@ -74,11 +74,13 @@ func reworded(fact string) string {
 		if i > 0 && !stopsClause(ws[i-1].Stop) && !coordinates(ws[i-1].Text) {
 			continue
 		}
-		text, n := rewordingAt(fact, ws[i:])
+		// "I got a flat of my own and moved out of my parents' house"
+		mine := i > 0 && ws[i-1].Text == "and" && ws[0].Text == "i"
+		text, n := rewordingAt(fact, ws[i:], mine)
 		// "Recently they let me go"
-		for n == 0 && english.Adverbs.Has(ws.At(i)) && !negations.Has(ws[i].Text) {
+		for n == 0 && (english.Adverbs.Has(ws.At(i)) && !negations.Has(ws[i].Text) || ws.At(i) == "please") {
 			i++
-			text, n = rewordingAt(fact, ws[i:])
+			text, n = rewordingAt(fact, ws[i:], mine)
 		}
 		if n == 0 {
 			continue
@@ -108,22 +110,30 @@ func isApart(ws english.Words) bool {
 func coordinates(w string) bool { return w == "and" || w == "but" || w == "so" }
 
 // rewordingAt is what ws begins with in other words, and the number of the words of ws that it stands for: the most
-// that a pattern has.
-func rewordingAt(fact string, ws english.Words) (text string, most int) {
+// that a pattern has. In mine the subject may lack, as it is the speaker's.
+func rewordingAt(fact string, ws english.Words, mine bool) (text string, most int) {
 	found := map[string]string{}
 	for i := range rewordings {
 		r := &rewordings[i]
-		if r.first != nil && !slices.Contains(r.first, ws.At(0)) || !r.hasKey(ws) {
+		tokens := r.tokens
+		switch {
+		case !r.hasKey(ws):
+			continue
+		case r.first == nil || slices.Contains(r.first, ws.At(0)):
+		case mine && r.first[0] == "i":
+			tokens = tokens[1:]
+		default:
 			continue
 		}
-		n := r.match(r.tokens, fact, ws, found)
+		n := r.match(tokens, fact, ws, found)
 		if n <= most || n < len(ws) && !r.mayFollow(ws[:n], ws[n:]) {
 			continue // "they let me go home early"
 		}
 		said := make([]string, len(r.to))
 		for i, w := range r.to {
 			if said[i] = w; w[0] == '<' {
-				said[i] = found[w[1:len(w)-1]]
+				slot, end, _ := strings.Cut(w[1:], ">")
+				said[i] = found[slot] + end // "<near>'s"
 			}
 		}
 		text, most = strings.Join(said, " "), n
@@ -140,7 +150,8 @@ func (r *rewording) hasKey(ws english.Words) bool {
 func (r *rewording) mayFollow(ws, rest english.Words) bool {
 	next := rest[0].Text
 	day := next == "on" && inAny(rest.At(1), english.DateWords, english.WeakDateWords)
-	return r.open && !goesOn(ws, rest) || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
+	leads := english.Prepositions.Has(ws[len(ws)-1].Text)
+	return r.open && (leads || !goesOn(ws, rest)) || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
 }
 
 // match is the number of words of ws that tokens stand for, -1 for none. It notes in found what the slots stand for.
@@ -151,6 +162,8 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	t, rest := tokens[0], tokens[1:]
 	from, until := 1, 1
 	switch {
+	case t.slot == "mark":
+		return r.match(rest, fact, ws, found)
 	case t.wild:
 		from, until = 0, maxWild
 	case oneWord.Has(t.slot):
@@ -161,7 +174,7 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	}
 	until = min(until, len(ws))
 	for n := from; n <= until; n++ { // not beyond a mark
-		if n > 1 && stopsClause(ws[n-2].Stop) {
+		if n > 1 && stopsClause(ws[n-2].Stop) && !titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) { // but beyond "Dr."
 			until = n - 1
 		}
 	}
@@ -175,7 +188,7 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 			continue
 		}
 		marked := n > 0 && stopsClause(ws[n-1].Stop) && ws[n-1].Stop != ':'
-		if n < len(ws) && len(rest) > 0 && marked && !rest[0].comma() {
+		if n < len(ws) && len(rest) > 0 && marked && rest[0].slot != "mark" {
 			break
 		}
 		if k := r.match(rest, fact, ws[n:], found); k >= 0 {
@@ -191,11 +204,6 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	return -1
 }
 
-// comma reports whether a mark may stand before the token.
-func (t *token) comma() bool {
-	return slices.Contains(t.words, "it") || slices.Contains(t.words, "she")
-}
-
 // slotText is what a slot stands for: the figure of an ordinal, or else the words themselves.
 func slotText(slot, fact string, ws english.Words) string {
 	switch slot {
@@ -203,10 +211,21 @@ func slotText(slot, fact string, ws english.Words) string {
 		return nth(ws[0].Text)
 	case "aged":
 		return strings.TrimSuffix(ws[0].Text, "-year-old")
+	case "poss":
+		if ownsAll(fact, ws) {
+			return fact[ws[0].Start:ws[len(ws)-1].End] + "'"
+		}
 	case "whose":
 		return fact[ws[0].Start : ws[len(ws)-1].End-len("'s")]
 	}
 	return fact[ws[0].Start:ws[len(ws)-1].End]
+}
+
+// ownsAll reports whether ws, words of a fact, ends with a plural that owns what follows: "my parents'".
+func ownsAll(fact string, ws english.Words) bool {
+	last := ws[len(ws)-1]
+	return strings.HasSuffix(last.Text, "s") && (strings.HasPrefix(fact[last.End:], "'") ||
+		strings.HasPrefix(fact[last.End:], "’"))
 }
 
 // slotWords are the slots whose value has a form of its own, by name. Each tells whether ws, which rest follows, is
@@ -215,10 +234,30 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"number": func(_ string, ws, _ english.Words) bool { return isNumber(ws[0].Text) },
 	"pay":    func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
 	"nth":    func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
-	"aged":   func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
-	"field":  func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && fields.Has(ws[0].Text) },
-	"lang":   func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && IsLanguage(ws[0].Text) },
-	"cap":    func(_ string, ws, rest english.Words) bool { return ws[0].Upper && !goesOn(ws, rest) },
+	"clock": func(_ string, ws, _ english.Words) bool {
+		return english.StartsWithDigit(ws[0].Text) && strings.Contains(ws[0].Text, ":")
+	},
+	"phone": func(fact string, ws, _ english.Words) bool { return (&claim{text: fact}).phoneNumber(ws) != "" },
+	"dest": func(fact string, ws, rest english.Words) bool {
+		name := ws[0].Upper && ws[len(ws)-1].Upper && !givenNames.Has(ws[0].Text) && ws[0].Text != "i" &&
+			!english.DateWords.Has(ws[0].Text) && !goesOn(ws, rest)
+		return name || (&claim{text: fact}).placeName(ws, false) != ""
+	},
+	"dr": func(_ string, ws, rest english.Words) bool {
+		return strings.TrimSuffix(ws[0].Text, ".") == "dr" && len(ws) > 1 && !goesOn(ws, rest)
+	},
+	"email": func(fact string, ws, _ english.Words) bool { return (&claim{text: fact}).emailAddress(ws) != "" },
+	"street": func(fact string, ws, rest english.Words) bool {
+		named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
+		return named && english.StartsWithDigit(ws[0].Text) && !goesOn(ws, rest) && (&claim{text: fact}).streetAddress(ws) != ""
+	},
+	"brand": func(_ string, ws, _ english.Words) bool {
+		return ws[0].Upper && ws[len(ws)-1].Upper && ws[0].Text != "i"
+	},
+	"aged":  func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
+	"field": func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && fields.Has(ws[0].Text) },
+	"lang":  func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && IsLanguage(ws[0].Text) },
+	"cap":   func(_ string, ws, rest english.Words) bool { return ws[0].Upper && !goesOn(ws, rest) },
 	"given": func(_ string, ws, _ english.Words) bool {
 		return ws[0].Upper && givenNames.Has(ws[0].Text) && len(ws) < 3
 	},
@@ -237,9 +276,8 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 		person := relation(own) != "" || persons.Has(singular(own)) || persons.Has(own)
 		return possessives.Has(ws[0].Text) && len(ws) < 4 && person || len(ws) == 1 && givenNames.Has(ws[0].Text)
 	},
-	"poss": func(_ string, ws, rest english.Words) bool {
-		end := ws[len(ws)-1].Text
-		owns := strings.HasSuffix(end, "'s") || strings.HasSuffix(end, "s'")
+	"poss": func(fact string, ws, rest english.Words) bool {
+		owns := strings.HasSuffix(ws[len(ws)-1].Text, "'s") || ownsAll(fact, ws)
 		return len(ws) > 1 && possessives.Has(ws[0].Text) && owns && !goesOn(ws, rest)
 	},
 	"whose": func(_ string, ws, _ english.Words) bool {

@@ -71,6 +71,16 @@ func (c *claim) todo(all english.Words) []Claim {
 			return claimOf(debtAttribute, taskThing(ws[k+1:]), false)
 		}
 	}
+	if ws.At(0) == "owe" {
+		for k := 2; k < min(len(ws), maxTaskWords); k++ { // "owe my brother 300 euros"
+			if english.StartsWithDigit(ws[k].Text) {
+				return claimOf(debtAttribute, taskThing(ws[1:k]), false)
+			}
+		}
+	}
+	if last := len(ws) - 1; last > 1 && ws[0].Text == "paid" && ws[last].Text == "back" {
+		return claimOf(debtAttribute, taskThing(ws[1:last]), true)
+	}
 	if n := lastPayments.Match(ws, 0); n > 0 {
 		return claimOf(debtAttribute, taskThing(ws[n:]), true)
 	}
@@ -82,7 +92,7 @@ func (c *claim) todo(all english.Words) []Claim {
 		return tasksOf([]string{"buy", "adopt", "rent", "hire", "order", "book"}, ws[n:])
 	}
 	if n := keepingLeads.Match(ws, 0); n > 0 && (ws[0].Text != "am" && ws[0].Text != "are" || ws.Has("after")) {
-		return tasksOf([]string{"sell", "rehom", "donat", "replac", "rent"}, ws[n:]) // they sell and give away none
+		return tasksOf([]string{"sell", "rehom", "donat", "replac", "rent", "quit"}, ws[n:]) // they sell and give away none
 	}
 	if n := max(mustLeads.Match(ws, 0), planLeads.Match(ws, 0)); n > 0 && n < len(ws) {
 		if !onceVerbs.Has(ws[n].Text) {

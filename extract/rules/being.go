@@ -79,6 +79,16 @@ var beingRules = table{
 	{"I am in bed by 11", as(details), func(p *position) bool {
 		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
 	}},
+	{"I am back from Rome", as(details), func(p *position) bool {
+		return p.word == "back" && p.next == "from" && p.wordAt(p.i+2).Upper && p.content(p.i+2) > 0
+	}},
+	{"I am back into jazz", as(preference), func(p *position) bool {
+		return p.word == "back" && (p.next == "into" || p.next == "on") && !p.past && !p.task && !p.points(2) &&
+			!transient.Has(p.at(p.i+2)) && p.content(p.i+2) > 0 && !determiners.Has(p.at(p.i+2))
+	}},
+	{"I am on the ground floor now", as(personal), func(p *position) bool {
+		return p.word == "on" && p.next == "the" && p.at(p.i+3) == "floor" && !p.past
+	}},
 	{"I am on extension 226", as(personal), func(p *position) bool {
 		return p.word == "on" && noted.Has(p.next) && english.StartsWithDigit(p.at(p.i+2))
 	}},
@@ -287,6 +297,9 @@ var progressRules = table{
 	}},
 	{"I am trying out yoga", as(details), func(p *position) bool {
 		return p.word == "trying" && p.next == "out" && p.content(p.i+2) > 0 && !p.points(2) && !p.task
+	}},
+	{"I am getting divorced", as(personal), func(p *position) bool {
+		return p.word == "getting" && (english.States.Has(p.next) || p.next == "divorced" || p.next == "separated")
 	}},
 	{"I am debugging the gate", as(none), func(p *position) bool {
 		return talkParticiples.Has(p.word) || p.rest == 0

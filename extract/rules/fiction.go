@@ -33,6 +33,9 @@ func ironic(text string, ws english.Words) bool {
 // jest reports whether a sentence says that something was a jest, and whether that is all it says, so that the sentence
 // before it was the jest.
 func jest(ws english.Words) (said, alone bool) {
+	if len(ws) == 1 && ws[0].Text == "kidding" {
+		return true, true
+	}
 	for i := range ws {
 		n := jests.Match(ws, i)
 		if n == 0 || ws.At(i-1) == "not" {

@@ -72,6 +72,8 @@ func (c *clause) got(i int) topics {
 		return c.duty(i + 1)
 	case mishaps.Has(v):
 		return none // "I got stuck in a meeting"
+	case (v == "a" || v == "another") && pets.Has(c.at(i+1)) || pets.Has(c.at(i+2)) && c.at(i+1) != "of":
+		return personal | details // "I got a kitten"
 	case (happenings.Has(v) || english.States.Has(v)) && !c.task:
 		return details
 	}

@@ -39,6 +39,7 @@ var otherSubjects = []struct {
 	{"it is Fedora on my laptop now", (*clause).switched},
 	{"the scale says 84 kg", (*clause).onScales},
 	{"the shop's called Loose Ends now", (*clause).isNow},
+	{"the choir meets on Mondays now", (*clause).changedThing},
 	{"Nantes is home now", (*clause).settled},
 	{"Bruno died on Friday", (*clause).died},
 	{"Leo had his fourth birthday yesterday", (*clause).cameOfAge},
@@ -93,7 +94,12 @@ func (c *clause) sinceEvent() (topics, bool) {
 
 // reached reads "You can reach me at…".
 func (c *clause) reached() (topics, bool) {
-	return personal, reachPhrases.Match(c.words, 0) > 0 && c.content(0) > 1
+	i := 0
+	if c.words.StartWith("these", "days") || c.words.StartWith("from", "now", "on") || c.at(0) == "now" {
+		for i++; c.at(i) == "days" || c.at(i) == "now" || c.at(i) == "on"; i++ {
+		}
+	}
+	return personal, reachPhrases.Match(c.words, i) > 0 && c.content(i) > 1
 }
 
 // origin reads "Born in Porto", "The name is Bond".

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -321,7 +322,8 @@ func ownClauses(ws english.Words) []english.Clause {
 	list := english.Clauses(ws)
 	if len(list) > 1 {
 		before := ws[:list[1].From]
-		if start := markedStart(before); canonical.Bounds(before[start:]) { // "Ugh, at the office, the number is…"
+		// "Ugh, at the office, the number is…", "Next month, I'm flying to Oslo"
+		if start := markedStart(before); canonical.Bounds(before[start:]) || frontTime(before[start:]) {
 			list[1].From = start
 			list = list[1:]
 		}
@@ -334,6 +336,14 @@ func ownClauses(ws english.Words) []english.Clause {
 		}
 	}
 	return list
+}
+
+// frontTime reports whether ws, before a clause, is when it comes true and no clause itself: "next month,".
+func frontTime(ws english.Words) bool {
+	w := ws[0].Text
+	leads := w == "next" || w == "last" || w == "this" || english.Prepositions.Has(w) || len(ws) == 1
+	last := ws[len(ws)-1].Text
+	return leads && len(ws) < 5 && !finite(ws) && !ws.Any(speakerWords) && (dates.Named(ws) || spans.Has(last))
 }
 
 // said reports whether ws ends in that somebody else says something: "My teacher said,".

@@ -124,7 +124,7 @@ func (c *clause) possessed(i, j int) topics {
 		return t
 	case noun.Content() == 0, c.addressed(j), talkComplements.Has(verb):
 		return none
-	case c.content(j+1) == 0 && !c.timed && !died:
+	case c.content(j+1) == 0 && !c.timed && !died && !(c.at(j+1) == "with" && strings.HasPrefix(verb, "live")):
 		return none
 	case noun[len(noun)-1].Text == "friend" && past && !c.timed:
 		return none // "My friend dared me"

@@ -154,6 +154,8 @@ var (
 	callers          = tables.Words("callers")
 	notIdentified    = tables.Words("not-identified")
 	reachPhrases     = tables.Phrases("reach-phrases")
+	meetings         = tables.Words("meetings")
+	changed          = tables.Words("changed")
 	originPhrases    = tables.Phrases("origin-phrases")
 	emptyPossessions = tables.Words("empty-possessions")
 	elidedAdverbs    = tables.Words("elided-adverbs")

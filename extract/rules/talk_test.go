@@ -186,7 +186,7 @@ func TestJest(t *testing.T) {
 		"I live in Rome. I have a yacht. Just kidding!":                    "I live in Rome.",
 		"I live in Rome. My cat runs the bank. Haha. Just joking.":         "I live in Rome.",
 		"I live in Rome. Just kidding, I have a dragon. I'm a nurse.":      "I'm a nurse.",
-		"My sister lives in Oslo. I quit my job. I'm off to Mars. Kidding": "My sister lives in Oslo.\nI quit my job.",
+		"My sister lives in Oslo. I quit my job. I'm off to Mars. Kidding": "My sister lives in Oslo.",
 		"I quit my job. I'm moving to Mars on Friday. Just kidding!":       "",
 		"I'm not kidding, I live in Rome.":                                 "I live in Rome.",
 		"I was just kidding":                                               "",

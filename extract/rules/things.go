@@ -362,7 +362,7 @@ func (c *clause) isNow() (topics, bool) {
 	if c.at(0) != "the" || c.task || !c.words.Has("now") && !c.words.Has("since") {
 		return none, false
 	}
-	for i := 2; i < min(len(c.words), 5); i++ {
+	for i := 2; i < min(len(c.words), 6); i++ {
 		if c.at(i) != "is" {
 			continue
 		}

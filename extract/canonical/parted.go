@@ -1,0 +1,66 @@
+package canonical
+
+import "github.com/memoryd/memoryd/extract/english"
+
+// Who has died or moved out is told by the event alone. It ends what the speaker said of them.
+
+var (
+	movedOut  = tables.Phrases("moved-out")
+	noPatient = tables.Phrases("no-patient")
+)
+
+// lifeLong are attributes of the living.
+var lifeLong = [...]string{"home", "employer", "occupation", ageAttribute, "whereabouts"}
+
+// parted reads "my dad passed away", "Jonas moved out" and "I stopped seeing Dr. Lang".
+func (c *claim) parted(ws english.Words) []Claim {
+	ws = withoutRecentTime(withoutAdverbs(ws))
+	if ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	if o, n := c.relative(ws); o != "" {
+		if k := deathVerbs.Match(ws, n); k > 0 && n+k == len(ws) {
+			return diedOf(o)
+		}
+		return nil
+	}
+	if n := noPatient.Match(ws, 0); n > 0 && ws.At(n) == "dr" && n+1 < len(ws) {
+		return []Claim{{Attribute: "value " + ws[n:].String(), Value: held, Ended: true}}
+	}
+	if len(ws) < 2 || !givenNames.Has(ws[0].Text) || !c.capital(ws[0]) {
+		return nil
+	}
+	name := ws[0].Text
+	if k := movedOut.Match(ws, 1); k > 0 && 1+k == len(ws) {
+		return []Claim{{Attribute: "one flatmate", Value: name, Ended: true}}
+	}
+	if k := deathVerbs.Match(ws, 1); k > 0 && 1+k == len(ws) {
+		return []Claim{{Attribute: partnerAttribute, Value: name, Ended: true}}
+	}
+	return nil
+}
+
+// relative is the one person of a relation that ws begins with, and the number of its words: "my dad". Of a sister
+// there may be two.
+func (c *claim) relative(ws english.Words) (owner, int) {
+	if ws.At(0) != "my" && ws.At(0) != "our" {
+		return "", 0
+	}
+	o, n := relationAt(ws[1:])
+	if o == "" || !o.isOne() {
+		return "", 0
+	}
+	return o, n + 1
+}
+
+// diedOf are the ends of what holds of the living. Who was married to them is widowed.
+func diedOf(o owner) (out []Claim) {
+	for _, attribute := range lifeLong {
+		out = append(out, Claim{Attribute: o.attribute(attribute), Ended: true})
+	}
+	if partners.Has(string(o)) && o != "boyfriend" && o != "girlfriend" {
+		out = append(out, Claim{Attribute: "marital status", Value: "widowed", Changed: true},
+			Claim{Attribute: partnerAttribute, Ended: true})
+	}
+	return out
+}
