@@ -236,3 +236,12 @@ func eachTime(ws english.Words) bool {
 	first, next := ws.At(0), singular(ws.At(1))
 	return (first == "every" || first == "each" || first == "most") && inAny(next, english.Periods, dayParts)
 }
+
+// forOthers reports whether ws, behind "for", names somebody else or a month: "my daughter", "January".
+func forOthers(ws english.Words) bool {
+	switch ws.At(0) {
+	case "my", "our", "his", "her", "their", "a", "the":
+		return relation(singular(ws.At(1))) != "" || kin.Has(singular(ws.At(1)))
+	}
+	return english.DateWords.Has(ws.At(0))
+}

@@ -52,8 +52,7 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
 	case c.result || o.result:
-		return !o.result && c.Attribute == o.Attribute &&
-			beats(strings.TrimPrefix(c.Attribute, recordAttribute), c.Value, o.Value)
+		return c.breaks(o)
 	case c.Attribute == o.Attribute && strings.HasSuffix(c.Attribute, "marital status") && o.Several && !c.Loose &&
 		!c.Several && !c.Ended && !o.Ended: // "my wife" tells of a marriage
 		return c.Value != o.Value && begins(asSingle(c.Value), o.Value)

@@ -27,6 +27,8 @@ var directiveRules = []struct {
 		"I'd rather be called Ann = form of address: ann"},
 	{[]string{"i", "would", "prefer", "to", "be", "called"}, (*claim).formOfAddress,
 		"I'd prefer to be called Ann = form of address: ann"},
+	{[]string{"i", "would", "rather", "you", "call", "me"}, (*claim).formOfAddress,
+		"I'd rather you call me Ann = form of address: ann"},
 	{[]string{"i", "would", "rather", "you", "called", "me"}, (*claim).formOfAddress,
 		"I'd rather you called me Ann = form of address: ann"},
 	{[]string{"i", "would", "rather", "you", "addressed", "me", "as"}, (*claim).formOfAddress,

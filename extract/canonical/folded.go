@@ -130,7 +130,7 @@ func withPostFirst(ws english.Words) english.Words {
 	post := is + 2
 	if post >= len(ws) || !ws[0].Upper || ws[is].Text != "is" || ws[is+1].Text != "my" ||
 		!officials.Has(ws[post].Text) ||
-		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) &&
+		post+1 < len(ws) && ws[post].Stop == 0 && !links.Has(ws[post+1].Text) && ws[post+1].Text != "at" &&
 			!(ws[post+1].Text == "now" && (post+2 == len(ws) || ws[post+1].Stop != 0)) {
 		return ws
 	}

@@ -293,8 +293,8 @@ func (c *claim) endsOtherwise(v *verbPhrase, f *frame, rest english.Words) bool 
 	if f.event && slices.Contains(f.tokens[0].words, "be") && !v.perfect && !v.past && daysAhead(rest) {
 		return true // "I'm back at work on Monday" is a plan
 	}
-	if f.ended && f.attribute == "one weight" && rest.At(0) == "of" {
-		return true // "lost ten pounds of potatoes"
+	if f.ended && f.attribute == "one weight" && len(rest) > 0 && !sinceThen.Has(rest[0].Text) {
+		return true // "lost ten pounds of potatoes", "put on 4 kilos every Christmas"
 	}
 	if f.ended && (rest.Has("until") || rest.Has("till")) {
 		return true // "I'm off coffee until Sunday"
@@ -317,6 +317,9 @@ func withoutFromNow(rest english.Words) english.Words {
 func (c *claim) goesOnBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 	// A list has more than one value, and so no single one that another takes the place of.
 	status := strings.HasPrefix(f.attribute, "marital")
+	if f.attribute == "birth year" {
+		return false // nobody is born twice
+	}
 	if v.bounded || len(rest) == 0 && v.listed && !f.event && !status {
 		return true
 	}
@@ -356,15 +359,6 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 		}
 	}
 	return false
-}
-
-// forOthers reports whether ws, behind "for", names somebody else or a month: "my daughter", "January".
-func forOthers(ws english.Words) bool {
-	switch ws.At(0) {
-	case "my", "our", "his", "her", "their", "a", "the":
-		return relation(singular(ws.At(1))) != "" || kin.Has(singular(ws.At(1)))
-	}
-	return english.DateWords.Has(ws.At(0))
 }
 
 // closed reports whether a frame ends with its last word, so that no noun may follow: "lost
@@ -420,7 +414,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 			for _, attribute := range attributesOfThing(before, thing, f.ended) {
 				claim := Claim{Attribute: f.ownerOf(v).attribute(attribute + after), Ended: f.ended}
 				claim.Value, claim.Changed = f.valueOf(attribute), f.tellsOne(before)
-				claim.Loose = !f.event && before == "goal of "
+				claim.Loose = !f.event && (before == "goal of " || before == "relocation of ")
 				if f.ended && after != "" {
 					claim.Value = "" // "we renamed the dog"
 				}
@@ -452,10 +446,7 @@ func (c *claim) claimsOfFrame(v *verbPhrase, f *frame, s slots) (out []Claim) {
 	if f.ended && name == "employer" {
 		return jobLost(v.owner, value)
 	}
-	if name == "employer" && !f.event && worksAt(c.words, lastWord(value)) {
-		kind := v.owner.attribute(kindOfEmployer)
-		out = append(out, Claim{Attribute: kind, Value: value, Several: true, Changed: v.changed})
-	}
+	out = append(out, c.employerKind(v, f, value)...)
 	siblings := f.bornAgain(v.owner)
 	return append(out, Claim{
 		Attribute: f.ownerOf(v).attribute(name), Value: value, Ended: f.ended,
@@ -504,24 +495,4 @@ func (f *frame) valueOf(attribute string) string {
 		return "" // whatever it is
 	}
 	return held
-}
-
-// kindOfEmployer is the attribute of a workplace without a name: "a bank". Who works "at an insurance company now" may
-// have told its name before, so that it takes the place of another kind alone.
-const kindOfEmployer = "kind of employer"
-
-// worksAt reports whether ws tells of a workplace of a kind, as "at a bank" and "for an insurance company" do. "In the
-// office" is a part of one.
-func worksAt(ws english.Words, kind string) bool {
-	for i, w := range ws {
-		if w.Text != "at" && w.Text != "for" || !english.Articles.Has(ws.At(i+1)) {
-			continue
-		}
-		for _, noun := range ws[i+2 : min(len(ws), i+5)] {
-			if noun.Text == kind {
-				return kind != "office" && (workNouns.Has(kind) || workplaces.Has(kind))
-			}
-		}
-	}
-	return false
 }

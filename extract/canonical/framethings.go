@@ -254,8 +254,10 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 				continue
 			}
 			for _, name := range names {
-				// A plan ends as well: its day, and the journey.
-				all := append(attributesOfThing("of ", name, true), "date of "+name, "journey to "+name)
+				// A plan ends as well: its day, and the journey. "The Oslo trip" is the journey to Oslo, which may
+				// have been told without the word.
+				all := append(attributesOfThing("of ", name, true), "date of "+name,
+					"journey to "+strings.TrimSuffix(name, " trip"))
 				for _, attribute := range all {
 					value := held
 					if strings.HasSuffix(attribute, " thing") || strings.HasPrefix(attribute, "date of ") {

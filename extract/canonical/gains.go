@@ -177,7 +177,7 @@ func bestLift(all english.Words) []Claim {
 		name += " press"
 	}
 	can := all.At(1) == "can" || all[:number].Any(lifting)
-	if !best && !can {
+	if !best && (!can || all.At(1) != "can" && all.Any(noRecord)) {
 		return nil
 	}
 	changed := best && (all.Has("new") || all.Has("now") || all.Has("ever"))
@@ -275,7 +275,7 @@ func groupSize(ws english.Words, changed bool) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Attribute: "members " + ws[1].Text, Value: ws[3].Text, Changed: changed || len(ws) > 5,
+		Attribute: "members " + ws[1].Text, Value: ws[3].Text, Several: true, Changed: changed || len(ws) > 5,
 	}}
 }
 
@@ -320,6 +320,7 @@ const maxKept = 8
 // placeKept is the name that ws begins with, if the phrase ends with it.
 func (c *claim) placeKept(ws english.Words) string {
 	ws = withoutCue(ws)
+	// Of places without a name only those where people keep things count.
 	if english.Articles.Has(ws[0].Text) && len(ws) == 2 && storerooms.Has(ws[1].Text) {
 		return ws[1].Text
 	}

@@ -283,6 +283,9 @@ func doseOf(verb string, ws english.Words) reading {
 }
 
 // frequency reads "go to the gym 3 times a week": how often the speaker does something.
+//
+// The period is a part of the attribute. "8 times a month" may be as often as "twice a week", so that neither takes the
+// place of the other one.
 func (c *claim) frequency(ws english.Words) []Claim {
 	if ws.At(0) != "i" && ws.At(0) != "we" || ws.Any(uncertain) || ws.Any(negations) {
 		return nil
@@ -296,20 +299,18 @@ func (c *claim) frequency(ws english.Words) []Claim {
 		if n == "" || ws.At(often) != "a" && ws.At(often) != "per" && ws.At(often) != "each" || often+1 >= len(ws) {
 			continue
 		}
+		// Words behind the period bound it: "twice a week in summer".
 		period, rest := ws[often+1], ws[often+2:]
 		if !english.Periods.Has(period.Text) || english.Past(ws[0].Text) || isBe(ws[0].Text) ||
 			len(withoutChange(append(english.Words{{}}, rest...))) > 1 && period.Stop == 0 {
 			return nil
 		}
 		return []Claim{{
-			Attribute: "times " + ws[:i].String(), Value: n + " a " + period.Text, Several: true, Changed: c.changed,
+			Attribute: "times a " + period.Text + " " + ws[:i].String(), Value: n, Several: true, Changed: c.changed,
 		}}
-	}
-	// "I call my mother every day" holds of who calls her twice a day, too.
-	if n := len(ws) - 2; n > 0 && c.changed && ws[n].Text == "every" && english.Periods.Has(ws[n+1].Text) {
-		return []Claim{{Attribute: "times " + ws[:n].String(), Value: ws[n:].String(), Several: true, Changed: true}}
 	}
 	return nil
 }
 
+// onceOrTwice are the numbers that are told in one word.
 var onceOrTwice = map[string]string{"once": "1", "twice": "2"}

@@ -163,6 +163,7 @@ func (c *claim) ages(o owner, ws english.Words) []Claim {
 // the person meets it: "My daughter Ada is 6".
 func (c *claim) ageByName() []Claim {
 	ws := withoutNow(c.words)
+	// A home has one baby at a time, which another number of months says to be older.
 	if len(ws) > 4 && possessives.Has(ws[0].Text) && ws[1].Text == "baby" && isBe(ws[2].Text) {
 		if age := monthsOld(ws[3:]); age != "" {
 			return []Claim{{Attribute: "baby " + ageAttribute, Value: age, Several: true, Changed: true}}

@@ -15,7 +15,7 @@ var lifeLong = [...]string{"home", "employer", "occupation", ageAttribute, "wher
 // parted reads "my dad passed away", "Jonas moved out" and "I stopped seeing Dr. Lang".
 func (c *claim) parted(ws english.Words) []Claim {
 	ws = withoutRecentTime(withoutAdverbs(ws))
-	if ws.Any(uncertain) || ws.Any(negations) {
+	if ws.Any(uncertain) || ws.Any(negations) || isApart(english.Lex(c.text)) {
 		return nil
 	}
 	if o, n := c.relative(ws); o != "" {
@@ -24,12 +24,14 @@ func (c *claim) parted(ws english.Words) []Claim {
 		}
 		return nil
 	}
+	// Of which kind the doctor is was told before, so that every fact gives way that has the name as its value.
 	if n := noPatient.Match(ws, 0); n > 0 && ws.At(n) == "dr" && n+1 < len(ws) {
 		return []Claim{{Attribute: "value " + ws[n:].String(), Value: held, Ended: true}}
 	}
 	if len(ws) < 2 || !givenNames.Has(ws[0].Text) || !c.capital(ws[0]) {
 		return nil
 	}
+	// A name alone may be anybody's: only a flatmate and a partner of that name are meant.
 	name := ws[0].Text
 	if k := movedOut.Match(ws, 1); k > 0 && 1+k == len(ws) {
 		return []Claim{{Attribute: "one flatmate", Value: name, Ended: true}}

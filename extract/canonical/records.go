@@ -12,8 +12,9 @@ import (
 
 // bestRun reads "ran the 10 km in 49:58 today, a new personal best" and "my personal best over 10 km is 52:40".
 func (c *claim) bestRun(all english.Words) []Claim {
-	best, ran := bestPhrases.Found(all) || bestOfLength(all), all.Any(racing)
-	if !best && !ran || !ownFromStart(all) || all.Any(otherEvents) || ofOthers(all) {
+	// A race that is told without a word of a best is one when its time beats the record.
+	best := bestPhrases.Found(all) || bestOfLength(all)
+	if !best && !comparable(all) || !ownFromStart(all) || all.Any(otherEvents) || ofOthers(all) {
 		return nil
 	}
 	length, time := "", ""
@@ -47,8 +48,17 @@ func (c *claim) bestRun(all english.Words) []Claim {
 	}}
 }
 
+// comparable reports whether all tells of a race that may beat a record. One with skates or downhill does not.
+func comparable(all english.Words) bool { return all.Any(racing) && !all.Any(noRecord) }
+
 // recordAttribute is the attribute of a best, before its race or lift.
 const recordAttribute = "one record "
+
+// breaks reports whether c is a result that takes the place of the record o.
+func (c *Claim) breaks(o *Claim) bool {
+	record, ok := strings.CutPrefix(c.Attribute, recordAttribute)
+	return ok && c.result && !o.result && c.Attribute == o.Attribute && beats(record, c.Value, o.Value)
+}
 
 // beats reports whether a result takes the place of a record: more of a lift, or less time for a race, but no less than
 // half of it, as that would be another race.

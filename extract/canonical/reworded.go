@@ -25,6 +25,8 @@ var (
 	following       = rewordingTables.Words("following")
 	apartWords      = rewordingTables.Words("apart")
 	longSpans       = rewordingTables.Words("long-spans")
+	meetingMeals    = rewordingTables.Words("meeting-meals")
+	ownPlaces       = rewordingTables.Words("own-places")
 	oneWord         = rewordingTables.Words("one-word")
 	apartPhrases    = rewordingTables.Phrases("apart-phrases")
 )
@@ -70,8 +72,12 @@ func reworded(fact string) string {
 	lower := strings.ToLower(fact) == fact
 	var out strings.Builder
 	end := 0
+	start := 0 // where the clause begins
 	for i := 0; i < len(ws); i++ {
-		if i > 0 && !stopsClause(ws[i-1].Stop) && !coordinates(ws[i-1].Text) {
+		switch {
+		case i == 0 || stopsClause(ws[i-1].Stop) || coordinates(ws[i-1].Text):
+			start = i
+		case !behindFront(ws, start, i):
 			continue
 		}
 		// "I got a flat of my own and moved out of my parents' house"
@@ -104,6 +110,17 @@ func isApart(ws english.Words) bool {
 		}
 	}
 	return ws.Any(apartWords) || apartPhrases.Found(ws)
+}
+
+// behindFront reports whether the speaker comes at i, behind a time or a place: "after the divorce I went back to
+// Moss". A verb before the speaker would be one of another clause.
+func behindFront(ws english.Words, start, i int) bool {
+	if w := ws[i].Text; w != "i" && w != "we" || !english.Prepositions.Has(ws[start].Text) || i-start > maxFrontWords {
+		return false
+	}
+	return !slices.ContainsFunc(ws[start:i], func(w english.Word) bool {
+		return english.Past(w.Text) || inAny(w.Text, english.Auxiliaries, english.Pronouns, relating)
+	})
 }
 
 // coordinates reports whether w joins two clauses of which each holds alone.
@@ -150,6 +167,9 @@ func (r *rewording) hasKey(ws english.Words) bool {
 func (r *rewording) mayFollow(ws, rest english.Words) bool {
 	next := rest[0].Text
 	day := next == "on" && inAny(rest.At(1), english.DateWords, english.WeakDateWords)
+	if rest.StartWith("and", "then") {
+		return false // "you can use emojis again and then"
+	}
 	leads := english.Prepositions.Has(ws[len(ws)-1].Text)
 	return r.open && (leads || !goesOn(ws, rest)) || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
 }
@@ -174,7 +194,8 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	}
 	until = min(until, len(ws))
 	for n := from; n <= until; n++ { // not beyond a mark
-		if n > 1 && stopsClause(ws[n-2].Stop) && !titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) { // but beyond "Dr."
+		title := n > 1 && titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) // "Dr."
+		if n > 1 && stopsClause(ws[n-2].Stop) && !title {
 			until = n - 1
 		}
 	}
@@ -234,23 +255,34 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"number": func(_ string, ws, _ english.Words) bool { return isNumber(ws[0].Text) },
 	"pay":    func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
 	"nth":    func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
+	// A time of a race or of a train, and a number that may be dialled.
 	"clock": func(_ string, ws, _ english.Words) bool {
 		return english.StartsWithDigit(ws[0].Text) && strings.Contains(ws[0].Text, ":")
 	},
 	"phone": func(fact string, ws, _ english.Words) bool { return (&claim{text: fact}).phoneNumber(ws) != "" },
+	// Where a journey goes needs no table: any name but a person's or a day's may be one.
 	"dest": func(fact string, ws, rest english.Words) bool {
 		name := ws[0].Upper && ws[len(ws)-1].Upper && !givenNames.Has(ws[0].Text) && ws[0].Text != "i" &&
 			!english.DateWords.Has(ws[0].Text) && !goesOn(ws, rest)
 		return name || (&claim{text: fact}).placeName(ws, false) != ""
 	},
+	// People who are called by their title, and by both names.
 	"dr": func(_ string, ws, rest english.Words) bool {
 		return strings.TrimSuffix(ws[0].Text, ".") == "dr" && len(ws) > 1 && !goesOn(ws, rest)
 	},
+	// Addresses: a street has its number in front, and a word with a capital.
 	"email": func(fact string, ws, _ english.Words) bool { return (&claim{text: fact}).emailAddress(ws) != "" },
 	"street": func(fact string, ws, rest english.Words) bool {
 		named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
-		return named && english.StartsWithDigit(ws[0].Text) && !goesOn(ws, rest) && (&claim{text: fact}).streetAddress(ws) != ""
+		street := named && english.StartsWithDigit(ws[0].Text) && !goesOn(ws, rest)
+		return street && (&claim{text: fact}).streetAddress(ws) != ""
 	},
+	// A first name that is known keeps "it is Berlin now" from being a name.
+	"full": func(_ string, ws, rest english.Words) bool {
+		return len(ws) == 2 && ws[0].Upper && ws[1].Upper && givenNames.Has(ws[0].Text) && !goesOn(ws, rest)
+	},
+	"meal": func(_ string, ws, _ english.Words) bool { return meetingMeals.Has(ws[0].Text) },
+	// All words of a name of a firm or an app have capitals.
 	"brand": func(_ string, ws, _ english.Words) bool {
 		return ws[0].Upper && ws[len(ws)-1].Upper && ws[0].Text != "i"
 	},
@@ -271,13 +303,18 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 		w := ws[len(ws)-1].Text
 		return monthNumbers.Of(w) != "" || isYear(w) || seasons.Has(w) || longSpans.Has(w)
 	},
+	// Who is near the speaker is told by a relation, or by a first name.
 	"near": func(_ string, ws, _ english.Words) bool {
 		own := ws[len(ws)-1].Text
 		person := relation(own) != "" || persons.Has(singular(own)) || persons.Has(own)
 		return possessives.Has(ws[0].Text) && len(ws) < 4 && person || len(ws) == 1 && givenNames.Has(ws[0].Text)
 	},
+	// Whose a place or a thing is: of "my parents' bed" the noun behind it must be a dwelling.
 	"poss": func(fact string, ws, rest english.Words) bool {
-		owns := strings.HasSuffix(ws[len(ws)-1].Text, "'s") || ownsAll(fact, ws)
+		owns := strings.HasSuffix(ws[len(ws)-1].Text, "'s")
+		if ownsAll(fact, ws) { // "my parents' bed"
+			owns = len(rest) == 0 || ends(rest[0]) || ownPlaces.Has(rest[0].Text)
+		}
 		return len(ws) > 1 && possessives.Has(ws[0].Text) && owns && !goesOn(ws, rest)
 	},
 	"whose": func(_ string, ws, _ english.Words) bool {

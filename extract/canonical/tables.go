@@ -124,6 +124,8 @@ var (
 	bindsStatus        = tables.Words("binds-status")
 	racing             = tables.Words("racing")
 	storerooms         = tables.Words("storerooms")
+	sinceThen          = tables.Words("since-then")
+	noRecord           = tables.Words("no-record")
 	weddingPlaces      = tables.Words("wedding-places")
 	leavingMe          = tables.Phrases("leaving-me")
 	beginning          = tables.Phrases("beginning")

@@ -34,6 +34,7 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 		case mark >= 0 && isTail(ws[i+1:]):
 			end += mark // behind a bracket, as of a date
 		case mark < 0 && beginsOwnClause(ws[i+1:]) && isTail(ws[i+2:]):
+		case mark < 0 && ws[i+1].Text == "that" && ws.At(i+2) == "i" && ws[i].Upper: // "a MacBook that I bought used"
 		case mark < 0 && beginsPurpose(ws[i+1:]) && english.AgentVerbs.Has(firstOfOrder(ws)):
 		default:
 			continue
@@ -130,11 +131,12 @@ func isReason(before, ws english.Words) bool {
 	case "after":
 		span := english.StartsWithDigit(ws[1].Text) && english.Periods.Has(singular(ws[2].Text)) // "after 2 months"
 		once := afterwards.Has(ws[1].Text) || span || endsInIng(ws[1].Text) && len(ws) > 2       // "after leaving Acme"
-		return once && !ws[1:min(len(ws), maxReason)].Any(recurring)
+		reason := ws[1:min(len(ws), maxReason)]
+		return once && !reason.Any(recurring) || reason.Any(turningPoint)
 	case "because", "following":
 		return true
-	case "thanks", "due", "owing":
-		return ws[1].Text == "to"
+	case "with": // "with the help of patches"
+		return ws[1].Text == "help" || ws.At(2) == "help"
 	}
 	return false
 }
@@ -142,6 +144,7 @@ func isReason(before, ws english.Words) bool {
 var (
 	reasonStarts = tables.Words("reason-starts")
 	afterwards   = tables.Words("afterwards")
+	turningPoint = tables.Words("turning-points")
 	pausing      = tables.Words("pausing")
 )
 

@@ -66,23 +66,8 @@ func (c *claim) todo(all english.Words) []Claim {
 	if n := waitingLeads.Match(ws, 0); n > 0 {
 		return claimOf(awaitAttribute, taskThing(ws[n:]), false)
 	}
-	if ws.At(0) == "owe" && english.StartsWithDigit(ws.At(1)) {
-		if k := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "on" }); k > 1 {
-			return claimOf(debtAttribute, taskThing(ws[k+1:]), false)
-		}
-	}
-	if ws.At(0) == "owe" {
-		for k := 2; k < min(len(ws), maxTaskWords); k++ { // "owe my brother 300 euros"
-			if english.StartsWithDigit(ws[k].Text) {
-				return claimOf(debtAttribute, taskThing(ws[1:k]), false)
-			}
-		}
-	}
-	if last := len(ws) - 1; last > 1 && ws[0].Text == "paid" && ws[last].Text == "back" {
-		return claimOf(debtAttribute, taskThing(ws[1:last]), true)
-	}
-	if n := lastPayments.Match(ws, 0); n > 0 {
-		return claimOf(debtAttribute, taskThing(ws[n:]), true)
+	if out := debt(ws); out != nil {
+		return out
 	}
 	// A plan that is dropped names its verb, or only the thing that somebody wanted.
 	if n := droppedPlans.Match(ws, 0); n > 0 && n < len(ws) {
@@ -92,7 +77,7 @@ func (c *claim) todo(all english.Words) []Claim {
 		return tasksOf([]string{"buy", "adopt", "rent", "hire", "order", "book"}, ws[n:])
 	}
 	if n := keepingLeads.Match(ws, 0); n > 0 && (ws[0].Text != "am" && ws[0].Text != "are" || ws.Has("after")) {
-		return tasksOf([]string{"sell", "rehom", "donat", "replac", "rent", "quit"}, ws[n:]) // they sell and give away none
+		return tasksOf([]string{"sell", "rehom", "donat", "replac", "rent", "quit"}, ws[n:]) // none is given away
 	}
 	if n := max(mustLeads.Match(ws, 0), planLeads.Match(ws, 0)); n > 0 && n < len(ws) {
 		if !onceVerbs.Has(ws[n].Text) {
@@ -101,6 +86,28 @@ func (c *claim) todo(all english.Words) []Claim {
 		return claimOf(taskAttribute, taskOf(ws[n].Text, ws[n:]), false)
 	}
 	return c.did(ws)
+}
+
+// debt reads "owe 300 on my car", "owe my brother 300 euros" and "made the last payment on my car".
+func debt(ws english.Words) []Claim {
+	if ws.At(0) == "owe" && english.StartsWithDigit(ws.At(1)) {
+		if k := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "on" }); k > 1 {
+			return claimOf(debtAttribute, taskThing(ws[k+1:]), false)
+		}
+	}
+	for k := 2; k < min(len(ws), maxTaskWords) && ws[0].Text == "owe"; k++ {
+		if english.StartsWithDigit(ws[k].Text) {
+			return claimOf(debtAttribute, taskThing(ws[1:k]), false)
+		}
+	}
+	// "Paid my brother back"
+	if last := len(ws) - 1; last > 1 && ws[0].Text == "paid" && ws[last].Text == "back" {
+		return claimOf(debtAttribute, taskThing(ws[1:last]), true)
+	}
+	if n := lastPayments.Match(ws, 0); n > 0 {
+		return claimOf(debtAttribute, taskThing(ws[n:]), true)
+	}
+	return nil
 }
 
 // indefiniteTimes are words with which a task comes again, or is done in part.

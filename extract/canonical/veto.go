@@ -23,6 +23,8 @@ func vetoed(claims []Claim, all english.Words) []Claim {
 			return (meets || waits) && !c.Loose
 		case (strings.HasSuffix(a, " employer") || strings.HasSuffix(a, " paid post")) && c.Ended && leaves:
 			return true
+		case strings.HasSuffix(a, " phone"), strings.HasSuffix(a, " email"):
+			return besides(all) // "you can also reach me on"
 		case strings.HasSuffix(a, " diet"):
 			return trial
 		case c.Ended && (another || passing): // "my phone is dead right now"

@@ -230,3 +230,33 @@ func withoutArticle(ws english.Words) english.Words {
 	}
 	return ws
 }
+
+// kindOfEmployer is the attribute of a workplace without a name: "a bank". Who works "at an insurance company now" may
+// have told its name before, so that it takes the place of another kind alone.
+const kindOfEmployer = "kind of employer"
+
+// employerKind reads "work at an insurance company" as a workplace of a kind.
+func (c *claim) employerKind(v *verbPhrase, f *frame, value string) []Claim {
+	if f.attribute != "employer" || f.event || !worksAt(c.words, lastWord(value)) {
+		return nil
+	}
+	// The claim stands beside that of the employer, which keeps all other comparisons.
+	kind := v.owner.attribute(kindOfEmployer)
+	return []Claim{{Attribute: kind, Value: value, Several: true, Changed: v.changed}}
+}
+
+// worksAt reports whether ws tells of a workplace of a kind, as "at a bank" and "for an insurance company" do. "In the
+// office" is a part of one.
+func worksAt(ws english.Words, kind string) bool {
+	for i, w := range ws {
+		if w.Text != "at" && w.Text != "for" || !english.Articles.Has(ws.At(i+1)) {
+			continue
+		}
+		for _, noun := range ws[i+2 : min(len(ws), i+5)] {
+			if noun.Text == kind {
+				return kind != "office" && (workNouns.Has(kind) || workplaces.Has(kind))
+			}
+		}
+	}
+	return false
+}

@@ -79,15 +79,23 @@ var beingRules = table{
 	{"I am in bed by 11", as(details), func(p *position) bool {
 		return p.word == "in" && p.next == "bed" && p.numberWithin(p.i+2, 3)
 	}},
+	{"I am not seeing anyone", as(personal), func(p *position) bool {
+		who := p.next == "anyone" || p.next == "anybody" || p.next == "someone" || p.next == "somebody"
+		return (p.word == "seeing" || p.word == "dating") && who && !p.past
+	}},
+	{"I am back in love with chess", as(preference), func(p *position) bool {
+		return p.word == "back" && p.next == "in" && p.at(p.i+2) == "love" && p.content(p.i+4) > 0 && !p.points(4)
+	}},
+	{"I am waiting for my visa", as(details), func(p *position) bool {
+		mine := p.at(p.i+2) == "my" || p.at(p.i+2) == "our"
+		return p.word == "waiting" && (p.next == "for" || p.next == "on") && mine && p.content(p.i+3) > 0 && !p.task
+	}},
 	{"I am back from Rome", as(details), func(p *position) bool {
 		return p.word == "back" && p.next == "from" && p.wordAt(p.i+2).Upper && p.content(p.i+2) > 0
 	}},
 	{"I am back into jazz", as(preference), func(p *position) bool {
 		return p.word == "back" && (p.next == "into" || p.next == "on") && !p.past && !p.task && !p.points(2) &&
 			!transient.Has(p.at(p.i+2)) && p.content(p.i+2) > 0 && !determiners.Has(p.at(p.i+2))
-	}},
-	{"I am on the ground floor now", as(personal), func(p *position) bool {
-		return p.word == "on" && p.next == "the" && p.at(p.i+3) == "floor" && !p.past
 	}},
 	{"I am on extension 226", as(personal), func(p *position) bool {
 		return p.word == "on" && noted.Has(p.next) && english.StartsWithDigit(p.at(p.i+2))

@@ -5,9 +5,9 @@ import "github.com/memoryd/memoryd/extract/english"
 // maxThing bounds the words of a thing before its verb: "the trip to Sicily".
 const maxThing = 6
 
-// changedThing reads "The office has moved to 31 Station Square", "The choir meets on Mondays now", "Lunch with Ana is on
-// Monday instead", "The trip to Sicily fell through": something that the listener knows of is at another time or place,
-// or is off. Without a word of a change it may be anybody's.
+// changedThing reads "The office has moved to 31 Station Square", "The choir meets on Mondays now", "Lunch with Ana is
+// on Monday instead", "The trip to Sicily fell through": something that the listener knows of is at another time or
+// place, or is off. Without a word of a change it may be anybody's.
 func (c *clause) changedThing() (topics, bool) {
 	k := c.thing()
 	if k == 0 || c.task || c.addressed(k) || c.words.Any(english.Modals) || c.words.Has("not") {
@@ -18,11 +18,12 @@ func (c *clause) changedThing() (topics, bool) {
 		i, _ = c.skipAdverbs(i + 1)
 	}
 	if (c.at(i) == "fell" || c.at(i) == "fallen") && c.at(i+1) == "through" {
-		return details, true
+		return details, c.at(i+2) == "" || c.words[i+1].Stop != 0
 	}
-	if over.Has(c.at(i)) && i > k && c.at(i) != "done" && plannedThing(c.words[:k]) {
+	if (over.Has(c.at(i)) || c.at(i) == "off") && i > k && c.at(i) != "done" && plannedThing(c.words[:k]) {
 		return details, c.at(i+1) == "" || c.words[i].Stop != 0
 	}
+	// "Has moved to Friday", "was pushed to 9": without a day, a time or a place it may be a file or a function.
 	_, led := c.leads(i + 1)
 	if changes.Has(c.at(i)) || i < len(c.words) && c.at(i) == "switched" {
 		return details, led && c.at(i-1) != "is"
@@ -32,7 +33,18 @@ func (c *clause) changedThing() (topics, bool) {
 	if !on && meetings.Has(c.at(i)) {
 		at, on = c.leads(i + 1)
 	}
-	return details, on && at < len(c.words) && c.words[at:].Any(changed)
+	return details, on && c.saysChanged(at)
+}
+
+// saysChanged reports whether the clause from i on says that a time or a place is another one, and for whom it is not.
+func (c *clause) saysChanged(i int) bool {
+	for ; i < len(c.words); i++ {
+		next := c.at(i + 1)
+		if changed.Has(c.at(i)) {
+			return next == "" || next == "of" || next == "days" || c.words[i].Stop != 0
+		}
+	}
+	return false
 }
 
 // leads reports whether the clause goes on at i with a day, a time or an address behind a preposition, and gives where
@@ -57,7 +69,7 @@ func (c *clause) thing() int {
 	if first != "the" && !(meals.Has(first) && c.at(1) == "with") {
 		return 0
 	}
-	linked := false
+	linked := false // behind "to" or "with", where a name may come
 	for i := 1; i < min(len(c.words), maxThing); i++ {
 		w := c.at(i)
 		switch {

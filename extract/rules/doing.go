@@ -70,6 +70,9 @@ var doingRules = table{
 	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
+	{"I need a new laptop", as(details), func(p *position) bool {
+		return p.word == "need" && p.next == "a" && p.at(p.i+2) == "new" && p.content(p.i+3) == 1 && !p.task && !p.past
+	}},
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
 	{"I need glasses for everything", as(personal), func(p *position) bool {
 		return p.word == "need" && !p.past && p.near(p.i+1, aids) && !p.task && !p.timed &&

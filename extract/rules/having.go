@@ -74,6 +74,8 @@ func (c *clause) got(i int) topics {
 		return none // "I got stuck in a meeting"
 	case (v == "a" || v == "another") && pets.Has(c.at(i+1)) || pets.Has(c.at(i+2)) && c.at(i+1) != "of":
 		return personal | details // "I got a kitten"
+	case v == "a" && c.at(i+1) == "new" && c.content(i+2) > 0 && !c.task && !english.StopWords.Has(c.at(i+2)):
+		return details // "I got a new laptop"
 	case (happenings.Has(v) || english.States.Has(v)) && !c.task:
 		return details
 	}

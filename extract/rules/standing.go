@@ -49,7 +49,7 @@ func timedReminder(ws english.Words) bool {
 		return false
 	}
 	for i, w := range ws[3:] {
-		if english.DateWords.Has(w.Text) || english.StartsWithDigit(w.Text) && ws.At(i+2) == "at" {
+		if english.DateWords.Has(w.Text) || isCount(w.Text) && ws.At(i+2) == "at" {
 			return true
 		}
 	}

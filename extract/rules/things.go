@@ -378,6 +378,9 @@ func (c *clause) isNow() (topics, bool) {
 
 // settled reads "Nantes is home now", "Leo's three": what a name is, in one word.
 func (c *clause) settled() (topics, bool) {
+	if c.words.StartWith("home", "is") && c.content(2) > 0 {
+		return personal, english.Articles.Has(c.at(2)) && !c.words.Has("where")
+	}
 	if !c.words[0].Upper || c.at(1) != "is" || c.words[0].Stop != 0 && c.words[0].Stop != '\'' {
 		return none, false
 	}
