@@ -254,8 +254,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 				continue
 			}
 			for _, name := range names {
-				// A plan ends as well: its day, and the journey. "The Oslo trip" is the journey to Oslo, which may
-				// have been told without the word.
+				// A plan ends as well: its day, and the journey, which may be told as "the Oslo trip".
 				all := append(attributesOfThing("of ", name, true), "date of "+name,
 					"journey to "+strings.TrimSuffix(name, " trip"))
 				for _, attribute := range all {
