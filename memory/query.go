@@ -70,9 +70,10 @@ type Candidate struct {
 type Stats struct {
 	Docs int   // how many
 	DF   []int // how many have each of Query.Terms
-	// Sessions are those with a turn that has any of Query.Terms, by id. Nil
-	// unless Query.Sessions asks for them.
-	Sessions map[string]SessionStats
+	// Sessions are those with a turn that has any of Query.Terms, each once and in no
+	// order. Nil unless Query.Sessions asks for them. A large scope has tens of thousands
+	// of them, of which a caller needs a few, so that they are in no map.
+	Sessions []SessionStats
 	// SessionCount is how many sessions have turns, if Query.Sessions asks for
 	// it.
 	SessionCount int
@@ -86,6 +87,7 @@ type Stats struct {
 
 // SessionStats are of the live turns of one session.
 type SessionStats struct {
+	ID    string
 	Turns int   // how many
 	DF    []int // how many have each of Query.Terms
 }

@@ -52,8 +52,8 @@ func inverseFrequencies(s memory.Stats, terms, names, alias []string) (idf []flo
 func sessionScores(found *memory.Found) map[string]float64 {
 	s := &found.Stats
 	df := make([]int, len(s.DF)) // how many sessions have each word
-	for _, in := range s.Sessions {
-		for i, n := range in.DF {
+	for k := range s.Sessions {
+		for i, n := range s.Sessions[k].DF {
 			if n > 0 {
 				df[i]++
 			}
@@ -63,7 +63,7 @@ func sessionScores(found *memory.Found) map[string]float64 {
 	for i, n := range df {
 		idf[i] = math.Log(1 + (float64(s.SessionCount)-float64(n)+0.5)/(float64(n)+0.5))
 	}
-	score := func(in memory.SessionStats) (sum float64) {
+	score := func(in *memory.SessionStats) (sum float64) {
 		for i, n := range in.DF {
 			if n > 0 {
 				f := float64(n)
@@ -73,14 +73,17 @@ func sessionScores(found *memory.Found) map[string]float64 {
 		return sum
 	}
 	most := 0.0
-	for _, in := range s.Sessions {
-		most = max(most, score(in))
+	for i := range s.Sessions {
+		most = max(most, score(&s.Sessions[i]))
 	}
-	out := map[string]float64{}
+	of := map[string]bool{} // the sessions of runs
 	for _, run := range found.Runs {
-		id := run[0].Memory.Source.SessionID
-		if in, ok := s.Sessions[id]; ok {
-			out[id] = score(in) / most
+		of[run[0].Memory.Source.SessionID] = true
+	}
+	out := make(map[string]float64, len(of))
+	for i := range s.Sessions {
+		if in := &s.Sessions[i]; of[in.ID] {
+			out[in.ID] = score(in) / most
 		}
 	}
 	return out

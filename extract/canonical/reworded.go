@@ -252,7 +252,9 @@ func ownsAll(fact string, ws english.Words) bool {
 // slotWords are the slots whose value has a form of its own, by name. Each tells whether ws, which rest follows, is
 // one.
 var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
-	"number": func(_ string, ws, _ english.Words) bool { return isNumber(ws[0].Text) },
+	"number": func(_ string, ws, _ english.Words) bool {
+		return isNumber(ws[0].Text) || ws[0].Text == "one"
+	},
 	"pay":    func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
 	"nth":    func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
 	// A time of a race or of a train, and a number that may be dialled.

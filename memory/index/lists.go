@@ -113,11 +113,11 @@ func (s *search) sessions() {
 			counts[int(row-1)*n+i]++
 		}
 	}
-	s.stats.Sessions = make(map[string]memory.SessionStats, len(numbers))
+	s.stats.Sessions = make([]memory.SessionStats, len(numbers))
 	for row, number := range numbers {
 		of := &s.ix.sessions[number]
-		s.stats.Sessions[of.name] = memory.SessionStats{
-			Turns: len(of.turns), DF: counts[row*n : (row+1)*n : (row+1)*n],
+		s.stats.Sessions[row] = memory.SessionStats{
+			ID: of.name, Turns: len(of.turns), DF: counts[row*n : (row+1)*n : (row+1)*n],
 		}
 	}
 }

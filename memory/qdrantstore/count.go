@@ -92,15 +92,18 @@ func (c counter) bySession(passes *qdrant.Filter, into *map[string]int) {
 
 // countSessions puts the statistics of sessions together.
 func (sr *search) countSessions(turns map[string]int, having []map[string]int) {
-	sr.stats.Sessions = map[string]memory.SessionStats{}
+	rows := map[string]int{} // by session
 	for i, counts := range having {
 		for session, n := range counts {
-			in, ok := sr.stats.Sessions[session]
+			row, ok := rows[session]
 			if !ok {
-				in = memory.SessionStats{Turns: turns[session], DF: make([]int, len(sr.q.Terms))}
-				sr.stats.Sessions[session] = in
+				row = len(rows)
+				rows[session] = row
+				sr.stats.Sessions = append(sr.stats.Sessions, memory.SessionStats{
+					ID: session, Turns: turns[session], DF: make([]int, len(sr.q.Terms)),
+				})
 			}
-			in.DF[i] = n
+			sr.stats.Sessions[row].DF[i] = n
 		}
 	}
 	// A session may have begun between two of the counts.

@@ -326,6 +326,7 @@ func (b *bank) same(what string, got, want any) {
 	// Scores and cosines differ in their last digits from store to store.
 	opts := gocmp.Options{
 		cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, precision), cmpopts.EquateErrors(),
+		cmpopts.SortSlices(func(x, y memory.SessionStats) bool { return x.ID < y.ID }),
 		gocmp.FilterValues(func(x, y json.RawMessage) bool { return len(x)+len(y) > 0 }, gocmp.Comparer(sameValue)),
 	}
 	if d := gocmp.Diff(want, got, opts); d != "" {

@@ -90,7 +90,7 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 	b.same(fmt.Sprintf("Search of %q", s), runs(found), [][]string{{"m"}, {"t1", "t2"}})
 	b.same(fmt.Sprintf("statistics of %q", s), found.Stats,
 		memory.Stats{Docs: 3, DF: []int{2}, SessionCount: 1,
-			Sessions: map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{1}}}})
+			Sessions: []memory.SessionStats{{ID: "s", Turns: 2, DF: []int{1}}}})
 	for _, run := range found.Runs {
 		for _, c := range run {
 			shown = append(shown, *c.Memory)

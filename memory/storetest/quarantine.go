@@ -147,7 +147,7 @@ func hiddenStatistics(b *bank) {
 		b.same("statistics "+when, found.Stats, memory.Stats{
 			Docs: 1, DF: []int{1, 1}, SessionCount: 1, Hidden: 2,
 			Bytes:    shown.Bytes() + hidden[0].Bytes() + hidden[1].Bytes(),
-			Sessions: map[string]memory.SessionStats{"s": {Turns: 1, DF: []int{1, 1}}},
+			Sessions: []memory.SessionStats{{ID: "s", Turns: 1, DF: []int{1, 1}}},
 		})
 		b.reopen()
 	}

@@ -3,7 +3,6 @@ package storetest
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -126,6 +125,7 @@ func statsOf(all []scored, q *memory.Query) memory.Stats {
 		}
 		turn := s.Memory.Kind == memory.KindTurn
 		in := sessions[s.Memory.Source.SessionID]
+		in.ID = s.Memory.Source.SessionID
 		if in.DF == nil {
 			in.DF = make([]int, len(q.Terms))
 		}
@@ -144,11 +144,11 @@ func statsOf(all []scored, q *memory.Query) memory.Stats {
 	}
 	if q.Sessions {
 		stats.SessionCount = len(sessions)
-		maps.DeleteFunc(sessions, func(_ string,
-			in memory.SessionStats) bool {
-			return slices.Max(append(in.DF, 0)) == 0
-		})
-		stats.Sessions = sessions
+		for _, in := range sessions {
+			if slices.Max(append(in.DF, 0)) > 0 {
+				stats.Sessions = append(stats.Sessions, in)
+			}
+		}
 	}
 	return stats
 }

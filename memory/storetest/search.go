@@ -291,7 +291,7 @@ func statistics(b *bank) {
 // follow every put, update, move, delete and expiry. A session without any of
 // the words is only counted. They say which sessions a question is about.
 func sessionStatistics(b *bank) {
-	check := func(when string, count int, want map[string]memory.SessionStats) {
+	check := func(when string, count int, want []memory.SessionStats) {
 		b.Helper()
 		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindFact}}, {SessionID: "s"},
 			{AsOf: at(-100)}} {
@@ -310,20 +310,20 @@ func sessionStatistics(b *bank) {
 	said.Source = memory.Source{SessionID: "u", EventIDs: []string{"e"}}
 	b.put(write(turn("a", "s", 0, "tea tea milk")), write(turn("b", "s", 1, "chat")), write(turn("c", "s", 2, "tea")),
 		write(brief), write(turn("d", "t", 6, "chat")), write(turn("e", "u", 7, "chat")), write(said))
-	check("after puts", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}},
-		"t": {Turns: 2, DF: []int{0, 1}}})
+	check("after puts", 3, []memory.SessionStats{{ID: "s", Turns: 3, DF: []int{2, 1}},
+		{ID: "t", Turns: 2, DF: []int{0, 1}}})
 	b.put(update(turn("a", "s", 0, "milk"), 1))
-	check("after an update", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{1, 1}},
-		"t": {Turns: 2, DF: []int{0, 1}}})
+	check("after an update", 3, []memory.SessionStats{{ID: "s", Turns: 3, DF: []int{1, 1}},
+		{ID: "t", Turns: 2, DF: []int{0, 1}}})
 	b.put(update(turn("c", "u", 8, "tea"), 1))
-	check("after a move", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}},
-		"t": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
+	check("after a move", 3, []memory.SessionStats{{ID: "s", Turns: 2, DF: []int{0, 1}},
+		{ID: "t", Turns: 2, DF: []int{0, 1}}, {ID: "u", Turns: 2, DF: []int{1, 0}}})
 	b.clock.advance(time.Hour)
-	check("after expiry", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}},
-		"u": {Turns: 2, DF: []int{1, 0}}})
+	check("after expiry", 3, []memory.SessionStats{{ID: "s", Turns: 2, DF: []int{0, 1}},
+		{ID: "u", Turns: 2, DF: []int{1, 0}}})
 	b.remove("d")
 	b.remove("a")
-	check("after deletions", 2, map[string]memory.SessionStats{"u": {Turns: 2, DF: []int{1, 0}}})
+	check("after deletions", 2, []memory.SessionStats{{ID: "u", Turns: 2, DF: []int{1, 0}}})
 }
 
 // An update changes the words and the vector that a memory is found by. Without
