@@ -74,7 +74,11 @@ func idle(ws english.Words, i int) int {
 	case (w == "all" || w == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]),
 		fanDegrees.Has(w) && (next == "fan" || next == "lover"):
 		return 1
+	case i > 2 && (w == "completely" || w == "entirely" || w == "altogether") && (next == "on" || next == "after"):
+		return 1
 	case i > 1 && nearly.Has(w) && (next == "before" || next == "after"):
+		return 1
+	case i > 0 && isYear(w) && english.Articles.Has(ws[i-1].Text) && i+1 < len(ws) && ws[i+1].Upper: // "a 2012 Civic"
 		return 1
 	case w == "city" && next == "center" && i > 0 && ws[i-1].Upper:
 		return 2

@@ -351,7 +351,7 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 			return false
 		case f.forNow(rest, i):
 			return true
-		case rest.At(i-1) == "since":
+		case rest[:i].Has("since"):
 		case boundingModifiers.Has(w.Text), english.DateWords.Has(singular(w.Text)):
 			return true
 		case (v.negated || v.ended) && !denials.Has(w.Text):

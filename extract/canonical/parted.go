@@ -34,7 +34,10 @@ func (c *claim) parted(ws english.Words) []Claim {
 	// A name alone may be anybody's: only a flatmate and a partner of that name are meant.
 	name := ws[0].Text
 	if k := movedOut.Match(ws, 1); k > 0 && 1+k == len(ws) {
-		return []Claim{{Attribute: "one flatmate", Value: name, Ended: true}}
+		return []Claim{
+			{Attribute: "one flatmate", Value: name, Ended: true},
+			{Attribute: "flatmate thing", Value: name, Ended: true},
+		}
 	}
 	if k := deathVerbs.Match(ws, 1); k > 0 && 1+k == len(ws) {
 		return []Claim{{Attribute: partnerAttribute, Value: name, Ended: true}}

@@ -255,8 +255,8 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"number": func(_ string, ws, _ english.Words) bool {
 		return isNumber(ws[0].Text) || ws[0].Text == "one"
 	},
-	"pay":    func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
-	"nth":    func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
+	"pay": func(_ string, ws, _ english.Words) bool { return numberOf(ws[:1]) != "" },
+	"nth": func(_ string, ws, _ english.Words) bool { return nth(ws[0].Text) != "" },
 	// A time of a race or of a train, and a number that may be dialled.
 	"clock": func(_ string, ws, _ english.Words) bool {
 		return english.StartsWithDigit(ws[0].Text) && strings.Contains(ws[0].Text, ":")
@@ -285,13 +285,13 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	},
 	"meal": func(_ string, ws, _ english.Words) bool { return meetingMeals.Has(ws[0].Text) },
 	// All words of a name of a firm or an app have capitals.
-	"brand": func(_ string, ws, _ english.Words) bool {
-		return ws[0].Upper && ws[len(ws)-1].Upper && ws[0].Text != "i"
+	"brand": func(fact string, ws, _ english.Words) bool {
+		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1])
 	},
 	"aged":  func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
 	"field": func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && fields.Has(ws[0].Text) },
 	"lang":  func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && IsLanguage(ws[0].Text) },
-	"cap":   func(_ string, ws, rest english.Words) bool { return ws[0].Upper && !goesOn(ws, rest) },
+	"cap":   func(fact string, ws, rest english.Words) bool { return isCapital(fact, ws[0]) && !goesOn(ws, rest) },
 	"given": func(_ string, ws, _ english.Words) bool {
 		return ws[0].Upper && givenNames.Has(ws[0].Text) && len(ws) < 3
 	},
@@ -325,6 +325,12 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	},
 	"who":   func(_ string, ws, _ english.Words) bool { return saysSpeaker(ws) || isSomebodyElse(ws) },
 	"other": func(_ string, ws, _ english.Words) bool { return isSomebodyElse(ws) },
+}
+
+// isCapital reports whether a word of a fact begins with a capital or is written in capitals, where the fact is not:
+// "Barclays", "ING".
+func isCapital(fact string, w english.Word) bool {
+	return w.Upper || w.Text != "i" && strings.ToUpper(fact) != fact && (&claim{text: fact}).capital(w)
 }
 
 // saysSpeaker reports whether ws is a subject that is the speaker.

@@ -124,7 +124,13 @@ func beginsPurpose(ws english.Words) bool {
 // isReason reports whether ws tells why that happened which is said before it. Who "stopped running because of a
 // stitch" or "left Cork after a big breakfast" may run and live there still.
 func isReason(before, ws english.Words) bool {
-	if len(ws) < 3 || !hasHappened(before) || before.Any(pausing) {
+	if len(ws) < 3 || !hasHappened(before) {
+		return false
+	}
+	if ws[0].Text == "without" {
+		return before.Any(departing) // "left Google without a plan"
+	}
+	if before.Any(pausing) {
 		return false
 	}
 	switch ws[0].Text {
@@ -135,6 +141,8 @@ func isReason(before, ws english.Words) bool {
 		return once && !reason.Any(recurring) || reason.Any(turningPoint)
 	case "because", "following":
 		return true
+	case "on": // "on my doctor's orders"
+		return ws[:min(len(ws), maxReason)].Has("orders")
 	case "with": // "with the help of patches"
 		return ws[1].Text == "help" || ws.At(2) == "help"
 	}
@@ -144,6 +152,7 @@ func isReason(before, ws english.Words) bool {
 var (
 	reasonStarts = tables.Words("reason-starts")
 	afterwards   = tables.Words("afterwards")
+	departing    = tables.Words("departing")
 	turningPoint = tables.Words("turning-points")
 	pausing      = tables.Words("pausing")
 )
