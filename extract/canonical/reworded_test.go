@@ -22,3 +22,48 @@ func TestReworded(t *testing.T) {
 		}
 	}
 }
+
+// What may stand behind a clause, and what it may not be about.
+func TestRewordedExactly(t *testing.T) {
+	for fact, want := range map[string]string{
+		"I moved out of my parents' house":                    "I moved out of my parents' place",
+		"I moved out of my parents' way":                      "I moved out of my parents' way",
+		"I moved all my accounts from Lloyds to ING":          "My bank is ING now",
+		"I moved all my files from Lloyds to ING":             "I moved all my files from Lloyds to ING",
+		"I got my own flat and moved out":                     "I got my own flat and I moved out of my parents' place",
+		"After the divorce I went back to plain Moss":         "After the divorce My last name is Moss",
+		"I went back to Berlin after the divorce":             "I went back to Berlin after the divorce",
+		"I got married, so it's Anna Bauer now":               "I got married and my name is Anna Bauer now",
+		"I got married, so it's Berlin now":                   "I got married, so it's Berlin now",
+		"Our third was born on Monday":                        "We now have 3 kids on Monday",
+		"Our third was born in Leeds":                         "Our third was born in Leeds",
+		"The trip to Oslo fell through":                       "The Oslo trip is cancelled",
+		"The trip to Oslo fell through last year in the sims": "The trip to Oslo fell through last year in the sims",
+		"Priya and I are meeting for lunch":                   "Priya and I are meeting for lunch",
+	} {
+		if got := reworded(fact); got != want {
+			t.Errorf("%q is reworded to %q, want %q", fact, got, want)
+		}
+	}
+}
+
+// A result of one day beats a record if it is better, by no more than half, and stays what it was.
+func TestBeats(t *testing.T) {
+	for _, c := range []struct {
+		record, result, best string
+		want                 bool
+	}{
+		{"5k", "23:30", "24:10", true},
+		{"5k", "24:30", "24:10", false},
+		{"5k", "10:30", "24:10", false},
+		{"marathon", "3:35:00", "3:42:10", true},
+		{"bench press", "90", "80", true},
+		{"bench press", "70", "80", false},
+		{"bench press", "200", "80", false},
+		{"5k", "", "24:10", false},
+	} {
+		if got := beats(c.record, c.result, c.best); got != c.want {
+			t.Errorf("%s: %q beats %q is %v", c.record, c.result, c.best, got)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (c *clause) thing() int {
 			return i
 		case !linked && (w == "to" || w == "with" || w == "for" || w == "of" || w == "at"):
 			linked = true
-		case !linked && c.words[i].Upper && !plannedThing(c.words[:i+2]),
+		case !linked && c.words[i].Upper && !plannedThing(c.words[:min(len(c.words), i+2)]),
 			c.words[i].Stop != 0 && c.words[i].Stop != '\'', english.Pronouns.Has(w), english.Prepositions.Has(w),
 			english.Adverbs.Has(w) && i > 1 && !finiteVerb(c.at(i+1)):
 			return 0
