@@ -245,3 +245,12 @@ func forOthers(ws english.Words) bool {
 	}
 	return english.DateWords.Has(ws.At(0))
 }
+
+// plainLoss reports whether a fact tells of weight lost or put on, and of nothing more in rest: "lost 5 kilos, then
+// gained them back", "since 2020" and "every Christmas" leave the weight of now open.
+func plainLoss(fact, rest english.Words) bool {
+	alone := len(rest) == 0 || rest[0].Text == "lately" || rest[0].Text == "recently"
+	return alone && fact.At(0) == "i" && len(fact) <= maxLoss && !fact.Has("since")
+}
+
+const maxLoss = 7 // words: "I have put on 4 kilos lately"

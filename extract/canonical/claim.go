@@ -42,6 +42,8 @@ type Claim struct {
 	who string
 	// result says that the claim is of one race or one lift, which stays what it was: it ends a record that it beats.
 	result bool
+	// least says that the claim tells a number which is at least reached, as by a birth: "our third was born".
+	least bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -82,6 +84,11 @@ func (c *Claim) changesValue(o *Claim) bool {
 	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
 		grown := ageInMonths(c.Value) - ageInMonths(o.Value)
 		return c.Changed && grown > 0 && grown <= maxYears*12
+	}
+	if c.least {
+		after, _ := strconv.Atoi(c.Value)
+		before, _ := strconv.Atoi(o.Value)
+		return after > before
 	}
 	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
 		return false // coffee and a roll are one breakfast

@@ -17,9 +17,13 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(fact) > english.MaxSentenceBytes {
 		return nil, nil, false
 	}
+	birth := bornNow(fact)
 	fact = reworded(withoutReason(fact))
 	claims, themes, more = wholeClaims(fact)
 	claims, themes = withoutTails(fact, claims, themes)
+	for i := range claims {
+		claims[i].least = birth && strings.HasPrefix(claims[i].Attribute, "count ")
+	}
 	return claims, themes, more
 }
 

@@ -293,8 +293,8 @@ func (c *claim) endsOtherwise(v *verbPhrase, f *frame, rest english.Words) bool 
 	if f.event && slices.Contains(f.tokens[0].words, "be") && !v.perfect && !v.past && daysAhead(rest) {
 		return true // "I'm back at work on Monday" is a plan
 	}
-	if f.ended && f.attribute == "one weight" && len(rest) > 0 && !sinceThen.Has(rest[0].Text) {
-		return true // "lost ten pounds of potatoes", "put on 4 kilos every Christmas"
+	if f.ended && f.attribute == "one weight" && !plainLoss(english.Lex(c.text), rest) {
+		return true
 	}
 	if f.ended && (rest.Has("until") || rest.Has("till")) {
 		return true // "I'm off coffee until Sunday"

@@ -287,10 +287,11 @@ func doseOf(verb string, ws english.Words) reading {
 // The period is a part of the attribute. "8 times a month" may be as often as "twice a week", so that neither takes the
 // place of the other one.
 func (c *claim) frequency(ws english.Words) []Claim {
-	if ws.At(0) != "i" && ws.At(0) != "we" || ws.Any(uncertain) || ws.Any(negations) {
-		return nil
+	if ws.At(0) != "i" && ws.At(0) != "we" || ws.Any(uncertain) || ws.Any(negations) ||
+		strings.Contains(c.text, ",") {
+		return nil // "once a week, and twice with the club"
 	}
-	ws = withoutAdverbs(ws[1:])
+	who, ws := ws[0].Text, withoutAdverbs(ws[1:])
 	for i := 1; i+2 < min(len(ws), maxRoutine+3); i++ {
 		n, often := onceOrTwice[ws[i].Text], i+1
 		if isNumber(ws[i].Text) && (ws[i+1].Text == "times" || ws[i+1].Text == "time") {
@@ -302,11 +303,12 @@ func (c *claim) frequency(ws english.Words) []Claim {
 		// Words behind the period bound it: "twice a week in summer".
 		period, rest := ws[often+1], ws[often+2:]
 		if !english.Periods.Has(period.Text) || english.Past(ws[0].Text) || isBe(ws[0].Text) ||
-			len(withoutChange(append(english.Words{{}}, rest...))) > 1 && period.Stop == 0 {
+			len(withoutChange(append(english.Words{{}}, rest...))) > 1 {
 			return nil
 		}
 		return []Claim{{
-			Attribute: "times a " + period.Text + " " + ws[:i].String(), Value: n, Several: true, Changed: c.changed,
+			Attribute: strings.Join([]string{"times a", period.Text, who, ws[:i].String()}, " "),
+			Value:     n, Several: true, Changed: c.changed,
 		}}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package canonical
 
-import "github.com/memoryd/memoryd/extract/english"
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
 
 // Who has died or moved out is told by the event alone. It ends what the speaker said of them.
 
@@ -15,11 +19,12 @@ var lifeLong = [...]string{"home", "employer", "occupation", ageAttribute, "wher
 // parted reads "my dad passed away", "Jonas moved out" and "I stopped seeing Dr. Lang".
 func (c *claim) parted(ws english.Words) []Claim {
 	ws = withoutRecentTime(withoutAdverbs(ws))
-	if ws.Any(uncertain) || ws.Any(negations) || isApart(english.Lex(c.text)) {
+	if ws.Any(uncertain) || ws.Any(negations) || isApart(english.Lex(c.text)) || strings.Contains(c.text, ",") {
 		return nil
 	}
 	if o, n := c.relative(ws); o != "" {
-		if k := deathVerbs.Match(ws, n); k > 0 && n+k == len(ws) {
+		// "My wife passed" may be of a test.
+		if k := deathVerbs.Match(ws, n); k > 0 && n+k == len(ws) && !(k == 1 && ws[n].Text == "passed") {
 			return diedOf(o)
 		}
 		return nil

@@ -37,8 +37,8 @@ func (c *claim) preference(o owner, ws english.Words) []Claim {
 		return []Claim{{Attribute: o.attribute("preferred of " + strings.Join(both, " and ")), Value: one}}
 	}
 	if len(ws) == 1 && drinks.Has(ws[0].Text) {
-		one := o.attribute("preferred drink")
-		return []Claim{{Attribute: one, Value: ws[0].Text, Several: true, Changed: c.changed}}
+		one, told := o.attribute("preferred drink"), c.changed && !strings.Contains(c.text, ",")
+		return []Claim{{Attribute: one, Value: ws[0].Text, Several: true, Changed: told}}
 	}
 	if len(ws) != 2 {
 		return nil

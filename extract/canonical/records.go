@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,8 +49,19 @@ func (c *claim) bestRun(all english.Words) []Claim {
 	}}
 }
 
-// comparable reports whether all tells of a race that may beat a record. One with skates or downhill does not.
-func comparable(all english.Words) bool { return all.Any(racing) && !all.Any(noRecord) }
+// comparable reports whether all tells of a race that may beat a record, and of nothing else than where and when it
+// was: one with skates or downhill does not count.
+func comparable(all english.Words) bool {
+	return all.Has("ran") && !slices.ContainsFunc(all, func(w english.Word) bool {
+		told := w.Upper || english.StartsWithDigit(w.Text)
+		return !told && !inAny(w.Text, raceWords, english.DateWords, english.Periods)
+	})
+}
+
+// bornNow reports whether a fact tells of a birth, which says how many there are at least.
+func bornNow(fact string) bool {
+	return strings.Contains(fact, " born") || strings.Contains(fact, " arrived")
+}
 
 // recordAttribute is the attribute of a best, before its race or lift.
 const recordAttribute = "one record "

@@ -36,6 +36,7 @@ type rewording struct {
 	to     []string // words and slots
 	tokens []token
 	open   bool // anything may follow
+	exact  bool // nothing may
 	// first are the words that the pattern begins with, and key is one place of words that it has; nil for any. Most
 	// facts have none of them, so that they cost little.
 	first, key []string
@@ -45,7 +46,8 @@ func compileRewordings() (out []rewording) {
 	for left, patterns := range rewordingTables.Lists("rewordings") {
 		for _, p := range patterns {
 			p, open := strings.CutSuffix(p, " ...")
-			r := rewording{to: strings.Fields(left), tokens: compileTokens(p), open: open}
+			p, exact := strings.CutSuffix(p, " .")
+			r := rewording{to: strings.Fields(left), tokens: compileTokens(p), open: open, exact: exact}
 			if t := r.tokens[0]; !t.optional {
 				r.first = t.words
 			}
@@ -166,8 +168,9 @@ func (r *rewording) hasKey(ws english.Words) bool {
 // mayFollow reports whether rest, behind words that are told from another side, leaves them what they are.
 func (r *rewording) mayFollow(ws, rest english.Words) bool {
 	next := rest[0].Text
-	day := next == "on" && inAny(rest.At(1), english.DateWords, english.WeakDateWords)
-	if rest.StartWith("and", "then") {
+	from := (next == "from" || next == "as") && (rest.At(1) == "now" || rest.At(1) == "of" || rest.At(1) == "today")
+	day := from || next == "on" && inAny(rest.At(1), english.DateWords, english.WeakDateWords)
+	if r.exact || rest.StartWith("and", "then") {
 		return false // "you can use emojis again and then"
 	}
 	leads := english.Prepositions.Has(ws[len(ws)-1].Text)
@@ -277,7 +280,7 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"street": func(fact string, ws, rest english.Words) bool {
 		named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
 		street := named && english.StartsWithDigit(ws[0].Text) && !goesOn(ws, rest)
-		return street && (&claim{text: fact}).streetAddress(ws) != ""
+		return street && placeSuffix.Has(ws[len(ws)-1].Text) && (&claim{text: fact}).streetAddress(ws) != ""
 	},
 	// A first name that is known keeps "it is Berlin now" from being a name.
 	"full": func(_ string, ws, rest english.Words) bool {

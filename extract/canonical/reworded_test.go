@@ -28,10 +28,10 @@ func TestRewordedExactly(t *testing.T) {
 	for fact, want := range map[string]string{
 		"I moved out of my parents' house":                    "I moved out of my parents' place",
 		"I moved out of my parents' way":                      "I moved out of my parents' way",
-		"I moved all my accounts from Lloyds to ING":          "My bank is ING now",
+		"I moved all my accounts from Lloyds to ING":          "I no longer bank with Lloyds",
 		"I moved all my files from Lloyds to ING":             "I moved all my files from Lloyds to ING",
 		"I got my own flat and moved out":                     "I got my own flat and I moved out of my parents' place",
-		"After the divorce I went back to plain Moss":         "After the divorce My last name is Moss",
+		"After the divorce they let me go":                    "After the divorce they let me go",
 		"I went back to Berlin after the divorce":             "I went back to Berlin after the divorce",
 		"I got married, so it's Anna Bauer now":               "I got married and my name is Anna Bauer now",
 		"I got married, so it's Berlin now":                   "I got married, so it's Berlin now",

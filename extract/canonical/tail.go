@@ -128,7 +128,7 @@ func isReason(before, ws english.Words) bool {
 		return false
 	}
 	if ws[0].Text == "without" {
-		return before.Any(departing) // "left Google without a plan"
+		return before.Any(departing) && !possessives.Has(ws[1].Text) && ws.Any(unplanned) // "without a plan"
 	}
 	if before.Any(pausing) {
 		return false
@@ -153,6 +153,7 @@ var (
 	reasonStarts = tables.Words("reason-starts")
 	afterwards   = tables.Words("afterwards")
 	departing    = tables.Words("departing")
+	unplanned    = tables.Words("unplanned")
 	turningPoint = tables.Words("turning-points")
 	pausing      = tables.Words("pausing")
 )

@@ -115,10 +115,6 @@ var abilityRules = table{
 		pays := p.word == "spend" || p.word == "afford" || p.word == "pay" || p.word == "go" && p.next == "up"
 		return pays && p.numberWithin(p.i+1, 4) && p.rest > 1 && !p.task
 	}},
-	{"I can do 10 pull-ups", as(details), func(p *position) bool {
-		does := p.word == "do" || p.word == "lift" || p.word == "hold" || p.word == "run"
-		return does && english.StartsWithDigit(p.next) && p.rest > 1 && !p.task && !p.negated
-	}},
 	{"I can eat gluten again", as(personal), func(p *position) bool {
 		taken := p.word == "eat" || p.word == "drink" || p.word == "have" || p.word == "take"
 		return taken && p.words.Has("again") && !p.points(1)
