@@ -88,7 +88,9 @@ func (c *Claim) changesValue(o *Claim) bool {
 	if c.least {
 		after, _ := strconv.Atoi(c.Value)
 		before, _ := strconv.Atoi(o.Value)
-		return after > before
+		if after <= before {
+			return false
+		}
 	}
 	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
 		return false // coffee and a roll are one breakfast
