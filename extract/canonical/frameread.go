@@ -318,7 +318,7 @@ func (c *claim) goesOnBounded(v *verbPhrase, f *frame, rest english.Words) bool 
 	// A list has more than one value, and so no single one that another takes the place of.
 	status := strings.HasPrefix(f.attribute, "marital")
 	if f.attribute == "birth year" {
-		return false // nobody is born twice
+		return false // people are born once
 	}
 	if v.bounded || len(rest) == 0 && v.listed && !f.event && !status {
 		return true
