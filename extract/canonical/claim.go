@@ -85,12 +85,8 @@ func (c *Claim) changesValue(o *Claim) bool {
 		grown := ageInMonths(c.Value) - ageInMonths(o.Value)
 		return c.Changed && grown > 0 && grown <= maxYears*12
 	}
-	if c.least {
-		after, _ := strconv.Atoi(c.Value)
-		before, _ := strconv.Atoi(o.Value)
-		if after <= before {
-			return false
-		}
+	if c.least && !c.countsUp(o) {
+		return false
 	}
 	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
 		return false // coffee and a roll are one breakfast
