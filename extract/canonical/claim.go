@@ -78,15 +78,12 @@ func differs(a, b string) bool { return a != "" && b != "" && a != b }
 
 // changesValue reports whether c gives the attribute of both another value than o, as one thing may have it.
 func (c *Claim) changesValue(o *Claim) bool {
-	if c.rank() < o.rank() {
-		return false // "I started out as a trainee nurse" tells of the past
+	if c.rank() < o.rank() || c.countsDown(o) {
+		return false // "I started out as a trainee nurse" and "our second was born in Rome" tell of the past
 	}
 	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
 		grown := ageInMonths(c.Value) - ageInMonths(o.Value)
 		return c.Changed && grown > 0 && grown <= maxYears*12
-	}
-	if c.least && !c.countsUp(o) {
-		return false
 	}
 	if strings.Contains(" "+c.Attribute, " meal ") && drinks.Has(lastWord(c.Value)) != drinks.Has(lastWord(o.Value)) {
 		return false // coffee and a roll are one breakfast

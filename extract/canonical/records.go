@@ -63,11 +63,11 @@ func bornNow(fact string) bool {
 	return strings.Contains(fact, " born") || strings.Contains(fact, " arrived")
 }
 
-// countsUp reports whether c tells a larger number than o.
-func (c *Claim) countsUp(o *Claim) bool {
+// countsDown reports whether c, which a birth tells, has no larger number than o.
+func (c *Claim) countsDown(o *Claim) bool {
 	after, err := strconv.Atoi(c.Value)
 	before, other := strconv.Atoi(o.Value)
-	return err == nil && other == nil && after > before
+	return c.least && (err != nil || other != nil || after <= before)
 }
 
 // recordAttribute is the attribute of a best, before its race or lift.
