@@ -107,7 +107,9 @@ func TestAttribute(t *testing.T) {
 func TestNoAttribute(t *testing.T) {
 	for _, fact := range lines(t, "no-attribute.txt") {
 		for _, c := range Of(fact).Claims {
-			if !c.Several && !c.Ended && !c.Dated && !c.Loose && !strings.Contains(" habit has count taste ", " "+strings.Fields(c.Attribute)[0]+" ") {
+			first := " " + strings.Fields(c.Attribute)[0] + " "
+			firm := !c.Several && !c.Ended && !c.Dated && !c.Loose
+			if firm && !strings.Contains(" habit has count taste ", first) {
 				t.Errorf("%q claims %+v", fact, c)
 			}
 		}

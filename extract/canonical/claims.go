@@ -95,7 +95,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	themes = append(themes, c.orders(all)...)
 	for _, clause := range orderClauses(all) {
 		if !all.Has("but") { // "I booked the flight, but they canceled it"
-			claims = append(append(claims, c.todo(clause)...), slices.Concat(c.parted(clause), c.frequency(clause))...)
+			claims = slices.Concat(claims, c.todo(clause), c.parted(clause), c.frequency(clause))
 		}
 	}
 	return claims, themes, telling != 1 && several(list)

@@ -6,7 +6,7 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// Who has died or moved out is told by the event alone. It ends what the speaker said of them.
+// A death or a move out ends what the speaker said of that person, though no value is told.
 
 var (
 	movedOut  = tables.Phrases("moved-out")
@@ -63,7 +63,7 @@ func (c *claim) relative(ws english.Words) (owner, int) {
 	return o, n + 1
 }
 
-// diedOf are the ends of what holds of the living. Who was married to them is widowed.
+// diedOf ends what holds of o while o lives. A husband or wife of o is widowed.
 func diedOf(o owner) (out []Claim) {
 	for _, attribute := range lifeLong {
 		out = append(out, Claim{Attribute: o.attribute(attribute), Ended: true})

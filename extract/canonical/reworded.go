@@ -308,13 +308,13 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 		w := ws[len(ws)-1].Text
 		return monthNumbers.Of(w) != "" || isYear(w) || seasons.Has(w) || longSpans.Has(w)
 	},
-	// Who is near the speaker is told by a relation, or by a first name.
+	// A relation or a first name names somebody near the speaker.
 	"near": func(_ string, ws, _ english.Words) bool {
 		own := ws[len(ws)-1].Text
 		person := relation(own) != "" || persons.Has(singular(own)) || persons.Has(own)
 		return possessives.Has(ws[0].Text) && len(ws) < 4 && person || len(ws) == 1 && givenNames.Has(ws[0].Text)
 	},
-	// Whose a place or a thing is: of "my parents' bed" the noun behind it must be a dwelling.
+	// An owner: behind "my parents'" a dwelling must follow, as "my parents' bed" is no home.
 	"poss": func(fact string, ws, rest english.Words) bool {
 		owns := strings.HasSuffix(ws[len(ws)-1].Text, "'s")
 		if ownsAll(fact, ws) { // "my parents' bed"

@@ -37,7 +37,7 @@ func TestReworded(t *testing.T) {
 	}
 }
 
-// A result of one day beats a record if it is better, by no more than half, and stays what it was.
+// A result beats a record that is worse than it, if it is not more than twice as good.
 func TestBeats(t *testing.T) {
 	for _, c := range []struct {
 		record, result, best string

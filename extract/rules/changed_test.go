@@ -6,16 +6,16 @@ import "testing"
 // be anybody's.
 func TestChangedThings(t *testing.T) {
 	for said, want := range map[string]string{
-		"The office has moved from 5 Harbour Road to 31 Station Square.": "The office has moved from 5 Harbour Road to 31 Station Square.",
-		"The choir meets on Mondays now.":                                "The choir meets on Mondays now.",
-		"The trip to Sicily fell through.":                               "The trip to Sicily fell through.",
-		"Dinner with Paul is off.":                                       "Dinner with Paul is off.",
-		"The trip to Sicily fell through last year.":                     "",
-		"The function has been changed to async.":                        "",
-		"The file is at /tmp now.":                                       "",
-		"The code is on GitHub now.":                                     "",
-		"The president is in Paris now.":                                 "",
-		"The house into Felix":                                           "", // a name where the words end
+		"The office has moved from 5 Hill Road to 31 Mill Square.": "The office has moved from 5 Hill Road to 31 Mill Square.",
+		"The choir meets on Mondays now.":                          "The choir meets on Mondays now.",
+		"The trip to Sicily fell through.":                         "The trip to Sicily fell through.",
+		"Dinner with Paul is off.":                                 "Dinner with Paul is off.",
+		"The trip to Sicily fell through last year.":               "",
+		"The function has been changed to async.":                  "",
+		"The file is at /tmp now.":                                 "",
+		"The code is on GitHub now.":                               "",
+		"The president is in Paris now.":                           "",
+		"The house into Felix":                                     "", // a name where the words end
 	} {
 		if got := texts(factsOf(t, say(said))); got != want {
 			t.Errorf("%q gives %q, want %q", said, got, want)
