@@ -22,8 +22,9 @@ const (
 const behindEnd = 1 - 5e-10
 
 // endsLast puts each statement of the one who asks that only ends something directly behind the latest one that tells
-// what is so since. It leaves a question that asks for the end: by the word for it ("Did I quit?"), or by the value
-// that ended ("Why did I leave Siemens?"). It reports whether that settles the place of first.
+// what is so since, later or in the same turn: "I quit Siemens and now work at Bosch". It leaves a question that asks
+// for the end: by the word for it ("Did I quit?"), or by the value that ended ("Why did I leave Siemens?"). It reports
+// whether that settles the place of first.
 func endsLast(own []*spoken, first *ranked, q *question, read *reader) (settled bool) {
 	for _, c := range own {
 		if !c.endsOnly() {
@@ -35,7 +36,8 @@ func endsLast(own []*spoken, first *ranked, q *question, read *reader) (settled 
 		}
 		var next *spoken
 		for _, o := range own {
-			if decided(o.ranked).After(decided(c.ranked)) && !o.endsOnly() && o.follows(c, read) &&
+			later := decided(o.ranked).After(decided(c.ranked)) || o.beside(c)
+			if later && !o.endsOnly() && o.follows(c, read) &&
 				(next == nil || decided(o.ranked).After(decided(next.ranked))) {
 				next = o
 			}
@@ -83,6 +85,12 @@ func (s *spoken) endsOnly() bool {
 	sentences := s.sentences()
 	unsure := func(g gist.Reading) bool { return g.Ends() < surelyEnded }
 	return len(sentences) > 0 && !slices.ContainsFunc(sentences, unsure)
+}
+
+// beside reports whether two facts are of one turn.
+func (s *spoken) beside(o *spoken) bool {
+	is, was := &s.Memory.Source, &o.Memory.Source
+	return s != o && len(is.EventIDs) > 0 && is.SessionID == was.SessionID && slices.Equal(is.EventIDs, was.EventIDs)
 }
 
 // follows reports whether a statement tells what is so since an earlier one ended something.

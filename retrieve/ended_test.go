@@ -49,3 +49,28 @@ func TestEndsLast(t *testing.T) {
 		}
 	}
 }
+
+// What one sentence ends stands behind what the same sentence says is so since.
+func TestEndsLastOfTurn(t *testing.T) {
+	friend := "My best friend is Kwame from football."
+	r := remembering(t,
+		turn("a", "s", 1, "user", friend), ended(userFact("a1", "a", 1, friend), 20, "c"),
+		turn("b", "t", 20, "user", "Kwame and I fell out for good, my best friend these days is Yaw."),
+		userFact("c", "b", 20, "Kwame and I fell out for good"), userFact("d", "b", 20, "My best friend these days is Yaw."),
+	)
+	for query, first := range map[string]string{
+		"Who is my best friend?": "d", "Did I fall out with Kwame?": "c",
+	} {
+		found := search(t, r, retrieve.Request{Query: query, TopK: 8})
+		if len(found) == 0 || found[0].Memory.ID != first {
+			t.Errorf("%s: %s, want %s first", query, order(found), first)
+		}
+	}
+}
+
+// userFact is a fact that the user stated in the turn from.
+func userFact(id, from string, day int, text string) memory.Memory {
+	m := fact(id, "t", from, day, "", text)
+	m.Author = "user"
+	return m
+}

@@ -180,7 +180,7 @@ const embedTime = 2 * time.Second
 func (r *Retriever) embed(ctx context.Context, wordings []*wording, until time.Time) error {
 	texts := make([]string, len(wordings))
 	for i, w := range wordings {
-		texts[i] = w.meant
+		texts[i] = strings.TrimSpace(w.meant + " " + w.told)
 	}
 	var vectors [][]float32
 	ctx, span := tracing.Start(ctx, "embed")

@@ -15,6 +15,7 @@ import (
 type wording struct {
 	text   string
 	meant  string   // the same with "I" for a name of the user: the vector is of this
+	told   string   // the words in which its answers are told
 	shown  string   // the text in explanations, or what an expander added to the question
 	terms  []string // analyzed words, distinct
 	vector []float32
@@ -34,7 +35,8 @@ func wordingsOf(texts []string) (out []*wording) {
 }
 
 func newWording(text string) *wording {
-	return &wording{text: text, meant: text, shown: text, terms: matterOf(text)}
+	told := toldAs(text)
+	return &wording{text: text, meant: text, shown: text, told: told, terms: withTold(matterOf(text), told)}
 }
 
 // textOf returns what wordings say, one a line.
