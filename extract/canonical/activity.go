@@ -156,6 +156,8 @@ func goesOnAt(ws english.Words, n int) bool {
 		return true
 	case w == "for":
 		return next != "" && (n > 1 || employed.Has(ws[0].Text) || forAmount(ws[n+1:])) // "run for mayor"
+	case w == "half" && english.Articles.Has(next): // "half a pack a day"
+		return true
 	case measureUnits.Has(singular(w)), english.Articles.Has(w) && measureUnits.Has(next):
 		return true
 	case english.StartsWithDigit(w):

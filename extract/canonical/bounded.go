@@ -50,7 +50,11 @@ func bounded(claims []Claim, all english.Words) []Claim {
 func hasPassingReason(all english.Words) bool {
 	passes := false
 	for i, w := range all {
-		sickens := all.At(i-1) == "me" && (all.At(i-2) == "make" || all.At(i-2) == "makes") // "makes me sick"
+		k := i - 1
+		if all.At(k) == "feel" {
+			k--
+		}
+		sickens := all.At(k) == "me" && (all.At(k-1) == "make" || all.At(k-1) == "makes") // "makes me feel sick"
 		passes = passes || passingReasons.Has(w.Text) && !sickens
 	}
 	return passes && !all.Has("since") || forOwnReason(all)

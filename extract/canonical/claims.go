@@ -413,6 +413,7 @@ func (c *claim) claimsBefore(ws english.Words) (out []Claim) {
 	if o, p := before.subjectOf(ws); len(p) > 0 {
 		out = append(out, before.habits(o, p)...)
 		out = append(out, before.having(o, p, false)...)
+		out = append(out, before.formerTrade(o, p)...)
 	}
 	out = append(out, before.taste(ws)...)
 	return asEnded(slices.DeleteFunc(out, func(c Claim) bool { return c.Ended }))

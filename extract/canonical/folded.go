@@ -22,6 +22,8 @@ var (
 	fanDegrees  = tables.Words("fan-degrees")
 	ownBeings   = tables.Words("own-beings")
 	nearly      = tables.Words("nearly")
+	worn        = tables.Phrases("worn")
+	inChats     = tables.Phrases("in-chats")
 )
 
 // folded is ws, the words of a fact, with these forms in the place of others:
@@ -33,11 +35,13 @@ var (
 //   - "and I love it now" for "and now I love it".
 //   - "my boss is Ann" for "Ann is my boss".
 //   - "before Christmas" for "just before Christmas", and "the big 60" for "the big six-oh".
-//   - "passed the test" for "passed the test on the first try".
+//   - "passed the test" for "passed the test on the first try", and "call me Ann" for "call me Ann in our chats".
+//   - "my band is called Moss now" for "my band's new name is Moss".
+//   - "my favorite color is green now" for "my favorite color these days is green".
 //
 // A word that moves has no bytes of its own in the text, so that those of all words stay in order.
 func folded(ws english.Words) english.Words {
-	ws = withPostFirst(ws)
+	ws = withTimeLast(withPostFirst(renamed(ws)))
 	if ws.StartWith("our", "whole", "family") || ws.StartWith("our", "entire", "family") {
 		ws = append(ws[:1:1], ws[2:]...)
 	}
@@ -67,14 +71,16 @@ func folded(ws english.Words) english.Words {
 // idle is the number of words at ws[i] that change nothing of what is said: "all" of "we all live in Porto", "city
 // center" of "in Dublin city center", "on the first try".
 func idle(ws english.Words, i int) int {
+	if n := max(idleBehind(ws, i), wornName(ws, i)); n > 0 {
+		return n
+	}
 	next := ws.At(i + 1)
 	switch w := ws[i].Text; {
-	case i > 2 && tellsAttempt(ws[i:]):
-		return 4
 	case (w == "all" || w == "both") && ws.At(i-1) == "we" && verbFollows(ws[i+1:]),
 		fanDegrees.Has(w) && (next == "fan" || next == "lover"):
 		return 1
-	case i > 2 && (w == "completely" || w == "entirely" || w == "altogether") && (next == "on" || next == "after"):
+	case i > 2 && (w == "completely" || w == "entirely" || w == "altogether") &&
+		(next == "on" || next == "after" || next == "and" || next == ""):
 		return 1
 	case i > 1 && nearly.Has(w) && (next == "before" || next == "after"):
 		return 1
@@ -86,8 +92,40 @@ func idle(ws english.Words, i int) int {
 	return 0
 }
 
+// idleBehind is idle of words that stand behind a statement.
+func idleBehind(ws english.Words, i int) int {
+	switch w, next := ws[i].Text, ws.At(i+1); {
+	case i < 3:
+		return 0
+	case tellsAttempt(ws[i:]):
+		return 4
+	case next == "included" && i+2 == len(ws) && ws[i-1].Stop == ',': // "1,400 a month, heating included"
+		return 2
+	case w == "more" && next == "or" && ws.At(i+2) == "less" && (i+3 == len(ws) || ws[i+2].Stop != 0):
+		return 3
+	case ws[:i].Has("me"):
+		return inChats.Match(ws, i)
+	}
+	return 0
+}
+
+// wornName is the number of words at i that say how old or used a thing is before its name: "a battered Pixel 6".
+func wornName(ws english.Words, i int) int {
+	if i == 0 || !english.Articles.Has(ws[i-1].Text) {
+		return 0
+	}
+	n := worn.Match(ws, i)
+	if i+n >= len(ws) || !ws[i+n].Upper {
+		return 0
+	}
+	return n
+}
+
 // foldedAt is the word in whose form the n words at ws[i] are read.
 func foldedAt(ws english.Words, i int) (w english.Word, n int) {
+	if w, n = foldedTime(ws, i); n > 0 {
+		return w, n
+	}
 	w, n = ws[i], 1
 	next, past := ws.At(i+1), pastOf(ws.At(i+2))
 	front := i == 0 || english.Periods.Has(singular(ws[i-1].Text)) // "for six years our family has lived in Galway"
@@ -111,9 +149,38 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 	return w, n
 }
 
+// foldedTime is foldedAt for several words as one, most of them of time; n is 0 where there are none.
+func foldedTime(ws english.Words, i int) (w english.Word, n int) {
+	w = ws[i]
+	next := ws.At(i + 1)
+	switch {
+	case w.Text == "these" && next == "days" && isNumber(ws.At(i-1)), // "he is 90 these days"
+		w.Text == "for" && next == "now" && ws[:i].Has("based"):
+		w.Text, n = "now", 2
+	case w.Text == "instead" && next == "of" && insteadOfDay(ws, i):
+		w.Text, n = "now", 3
+	case w.Text == "new" && next == "year" && (ws.At(i-1) == "at" || ws.At(i-1) == "since"):
+		w.Text, n = "newyear", 2
+	case w.Text == "out" && next == "of" && ws.At(i-1) == "based":
+		w.Text, n = "in", 2
+	default:
+		return w, 0
+	}
+	w.End, w.Stop = ws[i+n-1].End, ws[i+n-1].Stop
+	return w, n
+}
+
 // tellsAge reports whether ws tells the age of its subject: "the dog turned two".
 func tellsAge(ws english.Words) bool {
 	return ws.At(2) == "turned" || ws.Has("birthday") || ws.Has("old")
+}
+
+// insteadOfDay reports whether a day of the week at i takes the place of another: "on Mondays instead of Wednesdays".
+func insteadOfDay(ws english.Words, i int) bool {
+	day := func(w english.Word) bool {
+		return strings.HasSuffix(singular(w.Text), "day") && english.DateWords.Has(singular(w.Text))
+	}
+	return i+2 < len(ws) && day(ws[i+2]) && slices.ContainsFunc(ws[max(0, i-3):i], day)
 }
 
 // pastOf is the past form of the verb w; "" if w is none that is known.
@@ -146,6 +213,63 @@ func withPostFirst(ws english.Words) english.Words {
 	}
 	return slices.Concat(front, name, ws[post+1:])
 }
+
+// renamed is ws with a new name of a thing as what it is called: "my band is called Moss now" for "my band's new name
+// is Moss".
+func renamed(ws english.Words) english.Words {
+	if w := ws.At(0); w != "my" && w != "our" && w != "the" {
+		return ws
+	}
+	for i := 1; i+4 < min(len(ws), maxFolded); i++ {
+		noun, owns := strings.CutSuffix(ws[i].Text, "'s")
+		if !owns || !ws[i+1:].StartWith("new", "name", "is") || !ws[i+4].Upper {
+			continue
+		}
+		out := slices.Clone(ws)
+		out[i].Text, out[i+1].Text, out[i+2].Text = noun, "is", "called"
+		out = slices.Delete(out, i+3, i+4)
+		end := i + 3
+		for end+1 < len(out) && out[end].Stop == 0 && out[end+1].Upper {
+			end++
+		}
+		now := english.Word{Text: "now", Start: out[end].End, End: out[end].End, Stop: out[end].Stop}
+		out[end].Stop = 0
+		return slices.Insert(out, end+1, now)
+	}
+	return ws
+}
+
+// withTimeLast is ws, which begins with a thing of the speaker's, with the word behind the value that tells that it has
+// it now: "my favorite color is green now" for "my favorite color these days is green".
+func withTimeLast(ws english.Words) english.Words {
+	if w := ws.At(0); w != "my" && w != "our" {
+		return ws
+	}
+	for i := 2; i+2 < min(len(ws), maxFolded); i++ {
+		n := 1
+		if ws[i].Text == "these" && ws[i+1].Text == "days" {
+			n = 2
+		} else if ws[i].Text != "nowadays" && ws[i].Text != "currently" {
+			continue
+		}
+		if w := ws.At(i + n); w != "is" && w != "are" {
+			return ws
+		}
+		end := i + n + 1
+		for end < len(ws) && !stopsClause(ws[end-1].Stop) && !links.Has(ws[end].Text) {
+			end++
+		}
+		out := slices.Concat(ws[:i], ws[i+n:end])
+		last := len(out) - 1
+		now := english.Word{Text: "now", Start: out[last].End, End: out[last].End, Stop: out[last].Stop}
+		out[last].Stop = 0
+		return append(append(out, now), ws[end:]...)
+	}
+	return ws
+}
+
+// maxFolded bounds the words of a thing before such a time.
+const maxFolded = 8
 
 // clauseOfNow is where the clause ends that begins with "and now I" at i; 0 if none does.
 func clauseOfNow(ws english.Words, i int) int {

@@ -287,6 +287,9 @@ func doseOf(verb string, ws english.Words) reading {
 // The period is a part of the attribute. "8 times a month" may be as often as "twice a week", so that neither takes the
 // place of the other one.
 func (c *claim) frequency(ws english.Words) []Claim {
+	if out := neverAgain(ws); out != nil {
+		return out
+	}
 	if ws.At(0) != "i" && ws.At(0) != "we" || ws.Any(uncertain) || ws.Any(negations) ||
 		strings.Contains(c.text, ",") {
 		return nil // "once a week, and twice with the club"
@@ -312,6 +315,23 @@ func (c *claim) frequency(ws english.Words) []Claim {
 		}}
 	}
 	return nil
+}
+
+// neverAgain reads "I no longer go to the gym": however often it was done.
+func neverAgain(ws english.Words) (out []Claim) {
+	if len(ws) > maxRoutine || !ws.Any(endWords) {
+		return nil
+	}
+	ended, ok := endedStatement(ws)
+	if !ok || len(ended) < 3 || ended[0].Text != "i" && ended[0].Text != "we" || ended[1].Text != "go" {
+		return nil
+	}
+	what := withoutAdverbs(ended[1:])
+	for _, period := range [...]string{"day", "week", "month", "year"} {
+		attribute := strings.Join([]string{"times a", period, ended[0].Text, what.String()}, " ")
+		out = append(out, Claim{Attribute: attribute, Ended: true})
+	}
+	return out
 }
 
 // onceOrTwice are the numbers that are told in one word.

@@ -13,6 +13,7 @@ var (
 	mannerDenies    = themeTables.Words("manner-denies")
 	mannerObjects   = themeTables.Words("manner-objects")
 	stopping        = themeTables.Phrases("stopping")
+	textExtras      = themeTables.Words("text-extras")
 	mannerWishes    = themeTables.Phrases("manner-wishes")
 	allowing        = themeTables.Words("allowing")
 	allowedEnds     = themeTables.Phrases("allowed-ends")
@@ -52,8 +53,19 @@ func mannerOfFact(ws english.Words) (name, side string) {
 	return mannerOf(ws, lasts(ws) || me && (verb == "answer" || verb == "reply" || verb == "respond"))
 }
 
+// withoutContrast is ws up to the side that it does not want: "long answers" of "long answers, not short ones".
+func withoutContrast(ws english.Words) english.Words {
+	for i := 2; i+1 < len(ws); i++ {
+		if ws[i].Text == "not" && stopsClause(ws[i-1].Stop) && !ws[:i].Any(negations) {
+			return ws[:i]
+		}
+	}
+	return ws
+}
+
 // mannerOf is Manner of an instruction that says, with lasting, to be about more than one text.
 func mannerOf(ws english.Words, lasting bool) (name, side string) {
+	ws = withoutContrast(ws)
 	ws, standing := withoutRequest(ws)
 	if name, side = mannerAllowed(ws); name != "" {
 		return name, side
@@ -153,7 +165,7 @@ func namesTask(ws english.Words) bool {
 		noun := singular(w.Text)
 		if answerNouns.Has(noun) || mannerSides.Of(w.Text) != "" || mannerObjects.Has(w.Text) ||
 			answerTimes.Has(w.Text) && (i == 0 || ws[0].Text != "to") || shortAnswers.Has(w.Text) ||
-			longAnswers.Has(w.Text) {
+			longAnswers.Has(w.Text) || textExtras.Has(w.Text) {
 			return false
 		}
 	}
@@ -177,6 +189,9 @@ func mannerSide(ws english.Words, denied bool) (name, side string) {
 			return "", "" // "use 3 cups"
 		}
 		s := mannerSides.Of(ws[i].Text)
+		if next := ws.At(i + 1); ws[i].Text == "long" && answerNouns.Has(next) && singular(next) != next {
+			s = "long" // elsewhere it is of anything
+		}
 		if s == "" || side != "" || ws[i].Text == "sentences" && !wholeWords.Has(ws.At(i-1)) {
 			continue
 		}

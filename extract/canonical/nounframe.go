@@ -314,6 +314,11 @@ func (c *claim) valueOf(kind string, ws english.Words) string {
 	}
 	// A number may have a unit or a span behind it, which people change at will: "980 a month".
 	if kind == "number" {
+		for n := min(len(ws), maxAddressWords); n > 1; n-- { // "020 7946 0011"
+			if phone := c.phoneNumber(ws[:n]); len(phone) >= minReachDigits {
+				return phone
+			}
+		}
 		return numberOf(withoutCurrency(ws))
 	}
 	head, favorite := strings.CutPrefix(kind, "favorite ")

@@ -17,6 +17,7 @@ import (
 var (
 	amountNouns = tables.Words("amount-nouns")
 	tryingVerbs = tables.Words("trying-verbs")
+	theirNouns  = tables.Words("their-nouns")
 )
 
 // In doubt the pronoun stays, and the clause says nothing: a wrong noun would end what is true.
@@ -31,6 +32,12 @@ func resolved(ws english.Words) english.Words {
 		clause := ws[i:]
 		for len(clause) > 2 && (links.Has(clause[0].Text) || changeWords.Has(clause[0].Text)) {
 			clause = clause[1:]
+		}
+		if whose := ownerOf(ws[:i], clause); whose != "" {
+			my := english.Word{Text: "my", Start: clause[0].Start, End: clause[0].Start}
+			theirs := clause[0]
+			theirs.Text = whose
+			return slices.Concat(ws[:len(ws)-len(clause)], english.Words{my, theirs}, clause[1:])
 		}
 		if noun := amountNoun(ws[:i]); noun >= 0 && clause[0].Text == "it" && isBe(clause.At(1)) &&
 			len(clause) > 2 && english.StartsWithDigit(clause[2].Text) {
@@ -70,6 +77,24 @@ func resolved(ws english.Words) english.Words {
 		}
 	}
 	return ws
+}
+
+// ownerOf is "mom's" for "her" of "my mom changed providers and her number is 555 0163 now": the one person of the
+// speaker's whom the clause before tells of. clause begins with the pronoun.
+func ownerOf(ws, clause english.Words) string {
+	w := clause[0].Text
+	if w != "her" && w != "his" || len(clause) < 4 || !isBe(clause[2].Text) || !theirNouns.Has(clause[1].Text) ||
+		ws.At(0) != "my" || relation(ws.At(1)) == "" {
+		return ""
+	}
+	for i, w := range ws[2:] {
+		one := singular(strings.TrimSuffix(w.Text, "'s"))
+		another := relation(one) != "" || persons.Has(one) || officials.Has(one) || thirdPersons.Has(w.Text)
+		if w.Upper && i > 0 || another {
+			return "" // "my mom met Ada and her number is"
+		}
+	}
+	return ws[1].Text + "'s"
 }
 
 // maxTastePronoun bounds the words of a taste up to its pronoun: "I can not stand it".

@@ -177,7 +177,7 @@ func (c *claim) calledInFull(all english.Words) []Claim {
 		}
 		full := all[i+2 : i+4]
 		if full[0].Stop != 0 || c.properName(full) == "" || !c.capital(full[0]) || !c.capital(full[1]) ||
-			!officially(all[i+4:], full[1].Stop) && !c.namedAnew(all, all[i+2:]) {
+			!officially(all[i+4:], full[1].Stop) && !namedAnew(all[i+2:]) {
 			return nil
 		}
 		return []Claim{lastNameBehind(full.String(), true)}
@@ -186,9 +186,8 @@ func (c *claim) calledInFull(all english.Words) []Claim {
 }
 
 // namedAnew reports whether a full name is told as a new one: "after the wedding I took her name, so I'm Ann Moss now".
-func (c *claim) namedAnew(all, full english.Words) bool {
-	named := givenNames.Has(full[0].Text) || all.Any(renaming)
-	return named && full.At(2) == "now" && (len(full) == 3 || full[2].Stop != 0)
+func namedAnew(full english.Words) bool {
+	return full.At(2) == "now" && (len(full) == 3 || full[2].Stop != 0)
 }
 
 // officially reports whether words behind a name say that it is the one on papers.

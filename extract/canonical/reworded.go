@@ -27,6 +27,7 @@ var (
 	longSpans       = rewordingTables.Words("long-spans")
 	meetingMeals    = rewordingTables.Words("meeting-meals")
 	ownPlaces       = rewordingTables.Words("own-places")
+	streetEnds      = rewordingTables.Words("street-ends")
 	oneWord         = rewordingTables.Words("one-word")
 	apartPhrases    = rewordingTables.Phrases("apart-phrases")
 )
@@ -173,8 +174,23 @@ func (r *rewording) mayFollow(ws, rest english.Words) bool {
 	if r.exact || rest.StartWith("and", "then") {
 		return false // "you can use emojis again and then"
 	}
+	if recentTime(rest) {
+		return true
+	}
 	leads := english.Prepositions.Has(ws[len(ws)-1].Text)
-	return r.open && (leads || !goesOn(ws, rest)) || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
+	open := r.open && (leads || !goesOn(ws, rest))
+	return isDate(next) || open || ws[len(ws)-1].Stop != 0 || following.Has(next) || day
+}
+
+// recentTime reports whether the clause that ws goes on with is a time of the last months alone: "at the start of the
+// month", "in May".
+func recentTime(ws english.Words) bool {
+	end := 1
+	for end < len(ws) && !stopsClause(ws[end-1].Stop) && !links.Has(ws[end].Text) && !isDate(ws[end].Text) {
+		end++
+	}
+	month := ws[0].Text == "in" && end == 2 && monthNumbers.Of(ws[1].Text) != ""
+	return month || recentStart.Has(ws[0].Text) && recently.MatchString(ws[:end].String())
 }
 
 // match is the number of words of ws that tokens stand for, -1 for none. It notes in found what the slots stand for.
@@ -183,6 +199,11 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 		return 0
 	}
 	t, rest := tokens[0], tokens[1:]
+	if t.slot == "" && !t.wild && len(ws) > 0 && isDate(ws[0].Text) { // "today (2026-05-12), my new record"
+		if n := r.match(tokens, fact, ws[1:], found); n >= 0 {
+			return n + 1
+		}
+	}
 	from, until := 1, 1
 	switch {
 	case t.slot == "mark":
@@ -195,13 +216,7 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	case len(ws) == 0 || !slices.Contains(t.words, ws[0].Text):
 		until = 0
 	}
-	until = min(until, len(ws))
-	for n := from; n <= until; n++ { // not beyond a mark
-		title := n > 1 && titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) // "Dr."
-		if n > 1 && stopsClause(ws[n-2].Stop) && !title {
-			until = n - 1
-		}
-	}
+	until = upToMark(ws, from, min(until, len(ws)))
 	last := t.slot != "" && len(rest) == 0
 	for k := range max(0, until-from+1) {
 		n := from + k
@@ -226,6 +241,17 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 		return r.match(rest, fact, ws, found)
 	}
 	return -1
+}
+
+// upToMark is until, or the number of words before the first mark behind from of them.
+func upToMark(ws english.Words, from, until int) int {
+	for n := max(from, 2); n <= until; n++ {
+		title := titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) // "Dr."
+		if stopsClause(ws[n-2].Stop) && !title {
+			return n - 1
+		}
+	}
+	return until
 }
 
 // slotText is what a slot stands for: the figure of an ordinal, or else the words themselves.
@@ -280,7 +306,8 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"street": func(fact string, ws, rest english.Words) bool {
 		named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
 		street := named && english.StartsWithDigit(ws[0].Text) && !goesOn(ws, rest)
-		return street && placeSuffix.Has(ws[len(ws)-1].Text) && (&claim{text: fact}).streetAddress(ws) != ""
+		last := ws[len(ws)-1].Text
+		return street && (placeSuffix.Has(last) || streetEnds.Has(last)) && (&claim{text: fact}).streetAddress(ws) != ""
 	},
 	// A first name that is known keeps "it is Berlin now" from being a name.
 	"full": func(_ string, ws, rest english.Words) bool {
@@ -291,10 +318,15 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"brand": func(fact string, ws, _ english.Words) bool {
 		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1])
 	},
-	"aged":  func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
+	"aged": func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
+	"trade": func(_ string, ws, _ english.Words) bool {
+		return occupations.Of(ws[len(ws)-1].Text) != ""
+	},
 	"field": func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && fields.Has(ws[0].Text) },
 	"lang":  func(_ string, ws, _ english.Words) bool { return len(ws) == 1 && IsLanguage(ws[0].Text) },
-	"cap":   func(fact string, ws, rest english.Words) bool { return isCapital(fact, ws[0]) && !goesOn(ws, rest) },
+	"cap": func(fact string, ws, rest english.Words) bool {
+		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1]) && !goesOn(ws, rest)
+	},
 	"given": func(_ string, ws, _ english.Words) bool {
 		return ws[0].Upper && givenNames.Has(ws[0].Text) && len(ws) < 3
 	},

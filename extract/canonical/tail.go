@@ -25,13 +25,14 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 	if len(ws) > english.MaxSentenceWords || !beginsStatement(ws) {
 		return claims, themes
 	}
+	pair := ws.At(1) == "and" // "Ana and I are together, waiting for the bus"
 	readings := 0
 	for i := min(len(ws)-2, maxTailStart); i >= minStatement && readings < maxTails; i-- {
 		end := min(ws[i].End, ws[i+1].Start) // the words of "I'm" share their bytes
 		mark := strings.IndexAny(fact[end:ws[i+1].Start], ",;–—")
 		// A mark may begin a tail, and so may "and" where a verb without a subject follows.
 		switch {
-		case mark >= 0 && isTail(ws[i+1:]):
+		case mark >= 0 && isTail(ws[i+1:]) && !(pair && endsInIng(ws[i+1].Text)):
 			end += mark // behind a bracket, as of a date
 		case mark < 0 && beginsOwnClause(ws[i+1:]) && isTail(ws[i+2:]):
 		case mark < 0 && ws[i+1].Text == "that" && ws.At(i+2) == "i" && ws[i].Upper: // "a MacBook that I bought used"
@@ -74,7 +75,7 @@ func beginsStatement(ws english.Words) bool {
 	if english.AgentVerbs.Has(ws.At(0)) || ws.StartWith("do", "not") {
 		return true
 	}
-	return len(ws) > 2 && ws[0].Upper && personVerbs.Has(ws[1].Text)
+	return len(ws) > 2 && ws[0].Upper && (personVerbs.Has(ws[1].Text) || ws[1].Text == "and" && ws[2].Text == "i")
 }
 
 // beginsOwnClause reports whether ws is "and" or "so" with a verb behind it that the readers of statements do not look

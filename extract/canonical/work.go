@@ -58,6 +58,18 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	return append(out, c.employedAt(o, ws[end:])...)
 }
 
+// formerTrade reads "am a nurse" of what no longer holds. Of a nurse "at Acme" only the work there does not.
+func (c *claim) formerTrade(o owner, ws english.Words) []Claim {
+	if !isBe(ws.At(0)) {
+		return nil
+	}
+	out := c.trade(o, ws, false)
+	if len(out) != 1 {
+		return nil
+	}
+	return out
+}
+
 // tradeEnd is the number of words of the trade that ws begins with, without what follows it: 1 of "nurse at Acme".
 func tradeEnd(ws english.Words) (end int) {
 	for end < len(ws) && end < maxNounWords && !english.Prepositions.Has(ws[end].Text) &&

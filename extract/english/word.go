@@ -100,7 +100,8 @@ func Split(s string) Words {
 		}
 		end := wordEnd(s, i)
 		second, _ := utf8.DecodeRuneInString(s[i+n:])
-		words = appendWord(words, s[i:end], i, end, unicode.IsUpper(r) && !unicode.IsUpper(second))
+		camel := unicode.IsLower(r) && unicode.IsUpper(second) // "iPhone"
+		words = appendWord(words, s[i:end], i, end, camel || unicode.IsUpper(r) && !unicode.IsUpper(second))
 		i = end
 	}
 	return withIs(words)

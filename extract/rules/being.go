@@ -83,6 +83,20 @@ var beingRules = table{
 		who := p.next == "anyone" || p.next == "anybody" || p.next == "someone" || p.next == "somebody"
 		return (p.word == "seeing" || p.word == "dating") && who && !p.past
 	}},
+	{"I am going out with Tom", as(personal), func(p *position) bool {
+		who := p.wordAt(p.i + 3)
+		named := who.Upper && !english.StopWords.Has(who.Text) || who.Text == "someone" || who.Text == "somebody"
+		return p.word == "going" && p.next == "out" && p.at(p.i+2) == "with" && named && !p.past && !p.timed &&
+			!p.words.Has("tonight") && !rightNow.Found(p.words)
+	}},
+	{"I am in a dorm in Leeds", as(personal), func(p *position) bool {
+		k := p.i + 2
+		for k < p.i+5 && !dwellings.Has(p.at(k)) {
+			k++
+		}
+		return p.word == "in" && english.Articles.Has(p.next) && dwellings.Has(p.at(k)) && p.at(k+1) == "in" &&
+			p.wordAt(k+2).Upper && !p.past
+	}},
 	{"I am back in love with chess", as(preference), func(p *position) bool {
 		return p.word == "back" && p.next == "in" && p.at(p.i+2) == "love" && p.content(p.i+4) > 0 && !p.points(4)
 	}},
@@ -92,6 +106,11 @@ var beingRules = table{
 	}},
 	{"I am back from Rome", as(details), func(p *position) bool {
 		return p.word == "back" && p.next == "from" && p.wordAt(p.i+2).Upper && p.content(p.i+2) > 0
+	}},
+	{"I am back to loving jazz", as(preference), func(p *position) bool {
+		verb := strings.TrimSuffix(p.at(p.i+2), "ing")
+		liked := english.Likings.Has(verb) || english.Likings.Has(verb+"e")
+		return p.word == "back" && p.next == "to" && liked && !p.past && !p.points(3) && p.content(p.i+3) > 0
 	}},
 	{"I am back into jazz", as(preference), func(p *position) bool {
 		return p.word == "back" && (p.next == "into" || p.next == "on") && !p.past && !p.task && !p.points(2) &&

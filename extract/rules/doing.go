@@ -68,6 +68,10 @@ var doingRules = table{
 	{"I fix boilers for a living", as(personal | details), func(p *position) bool {
 		return p.forLiving() && !p.points(1)
 	}},
+	{"I sit the bar exam in July", as(details), func(p *position) bool {
+		sits := p.word == "sit" || p.word == "take"
+		return sits && p.nearNoun(p.i+1, exams) && p.timed && !p.task
+	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	{"I need a new laptop", as(details), func(p *position) bool {

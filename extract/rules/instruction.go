@@ -178,7 +178,7 @@ func bans(ws english.Words) bool {
 	case verb == "mention":
 		next := what.At(end)
 		return owned(what) || (next == "when" || next == "in") && kind && isPlural(what[end-1].Text)
-	case verb == "ask" || verb == "talk":
+	case verb == "ask", verb == "talk", verb == "remind": // "don't remind me about my workouts"
 		return what.At(0) == "about" && owned(what[1:])
 	case verb == "bring":
 		return what.At(0) == "up" && owned(what[1:])

@@ -116,7 +116,9 @@ func (c *clause) calledOrOwned() (topics, bool) {
 		switch c.at(i) {
 		case "call", "calls":
 			name := c.at(i + 2)
-			if callers.Has(c.at(i-1)) && c.at(i+1) == "me" && name != "" && !english.NotNames.Has(name) {
+			caller := callers.Has(c.at(i-1)) || i > 1 && c.at(i-2) == "my" && isPlural(c.at(i-1)) || // "my students"
+				callers.Has(c.at(0)) && c.at(i-2) == "at" // "everyone at work"
+			if caller && c.at(i+1) == "me" && name != "" && !english.NotNames.Has(name) {
 				return personal, true
 			}
 		case "is", "was", "are", "were":
@@ -135,6 +137,9 @@ func (c *clause) calledOrOwned() (topics, bool) {
 // identity reads "It's my birthday on 3 May", "Green is my favorite color"; i is at "is".
 func (c *clause) identity(i int) topics {
 	noun, first := c.words[i+2:], c.at(0)
+	if c.words[0].Upper && i == 1 && noun.StartWith("best", "friend") && !english.StopWords.Has(first) {
+		return personal // "Tomasz is my best friend"
+	}
 	if len(noun) == 0 || emptyPossessions.Has(noun[0].Text) || notIdentified.Has(first) ||
 		english.QuestionWords.Has(first) {
 		return none

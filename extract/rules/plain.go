@@ -32,14 +32,15 @@ func readPlain(text string) sentence {
 
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
-	ownOne, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
+	ownOne, theirsAlone, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
+	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset,
 }
 
 // plainly is text as a plain statement. It reports whether text says it in another way.
 func plainly(text string, ws english.Words) (string, bool) {
 	// Each form may begin with the sentence, or behind a mark: "Sorry, it's hazelnuts …".
 	for i := range ws {
-		if i > 0 && (ws[i-1].Stop == 0 || !joint(ws[i-1])) {
+		if i > 0 && ws[i-1].Text != "so" && (ws[i-1].Stop == 0 || !joint(ws[i-1])) {
 			continue
 		}
 		k := i + english.SkipLeads(ws[i:])
@@ -64,6 +65,25 @@ func ownOne(text string, ws english.Words, i int) (string, bool) {
 		another := w == "wrong" || w == "your" || ownersBefore.Has(w) || strings.HasSuffix(w, "'s")
 		if another && !english.StopWords.Has(noun.Text) && ws[j].Stop == 0 {
 			return text[:ws[i].Start] + "my " + text[noun.Start:noun.End] + text[ws[i].End:], true
+		}
+	}
+	return "", false
+}
+
+// theirsAlone reads "my mum's is" at i as "my mum's" and the noun of which the words before it have a wrong one: "I
+// mixed up the birthdays, my mum's is 18 May".
+func theirsAlone(text string, ws english.Words, i int) (string, bool) {
+	owner := i + 1
+	if i < 3 || ws.At(i) != "my" || owner+2 >= len(ws) || ws[owner+1].Text != "is" {
+		return "", false
+	}
+	who, owns := strings.CutSuffix(ws[owner].Text, "'s")
+	if !owns || !persons.Has(who) || !canonical.Corrects(ws[:i]) && !ws[:i].Has("mixed") {
+		return "", false
+	}
+	for j := i - 1; j > 0; j-- {
+		if one := strings.TrimSuffix(ws[j].Text, "s"); traits.Has(ws[j].Text) || traits.Has(one) {
+			return text[:ws[owner].End] + " " + one + text[ws[owner].End:], true
 		}
 	}
 	return "", false

@@ -5,6 +5,9 @@ import "github.com/memoryd/memoryd/extract/english"
 // duty judges "have to …": kept where it is a date in somebody's life.
 func (c *clause) duty(i int) topics {
 	pending := i < len(c.words) && c.words[i:].Any(projects) // "I still have to pass the driving exam"
+	if (c.at(i) == "do" || c.at(i) == "file") && c.at(i+1) == "my" && c.at(i+2) == "taxes" {
+		return details
+	}
 	// To see somebody on a day is an appointment.
 	talk := english.TalkVerbs.Has(c.at(i)) && !(c.at(i) == "see" && c.timed)
 	if c.task || talk || c.content(i) < 2 || !c.anchored(i) && !pending {
@@ -54,6 +57,10 @@ var futureRules = table{
 
 	{"I will have the soup", as(none), func(p *position) bool {
 		return (p.word == "have" || p.word == "take" || p.word == "get") && p.rest < 2 && !p.timed
+	}},
+	{"I will repaint the hallway", as(details), func(p *position) bool {
+		the := p.next == "the" || p.next == "my" || p.next == "our"
+		return improving.Has(p.word) && the && p.rest > 0 && !p.task
 	}},
 	{"I will watch the kettle", as(none), func(p *position) bool {
 		return !goals.Has(p.word) && (p.rest < 2 || !p.anchored(p.i+1))

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -75,7 +77,10 @@ func recurs(ws english.Words) bool {
 	default:
 		return false
 	}
-	if ws.Any(recursElse) || verb.Has("to") && verb.At(0) != "remind" {
+	elsewhere := slices.ContainsFunc(ws, func(w english.Word) bool {
+		return recursElse.Has(w.Text) && !(w.Text == "about" && verb.At(0) == "remind")
+	})
+	if elsewhere || verb.Has("to") && verb.At(0) != "remind" {
 		return false
 	}
 	for i, w := range ws {

@@ -321,10 +321,7 @@ func (c *clause) carriedOut() (topics, bool) {
 	for i := 0; i < min(len(c.words), 5); i++ {
 		w, next := strings.TrimSuffix(c.at(i), "'s"), c.at(i+1)
 		if projects.Has(w) && c.words[i].Stop == 0 && next != "" && !projects.Has(next) {
-			j := i + 1
-			for english.Auxiliaries.Has(c.at(j)) || english.Adverbs.Has(c.at(j)) || c.at(j) == "been" {
-				j++
-			}
+			j := c.behindTime(i + 1)
 			off := c.at(j) == "off" || c.at(j) == "called" && c.at(j+1) == "off"
 			// A year is of something long ago: "The festival was cancelled in 2020".
 			ends := c.at(j+1) == "" || c.wordAt(j).Stop != 0 || c.timed && !english.StartsWithDigit(c.at(j+2))
@@ -336,6 +333,17 @@ func (c *clause) carriedOut() (topics, bool) {
 		}
 	}
 	return none, false
+}
+
+// behindTime is the place of the verb behind a time at i and auxiliaries: "the concert in June has been".
+func (c *clause) behindTime(i int) int {
+	if (c.at(i) == "in" || c.at(i) == "on") && english.DateWords.Has(c.at(i+1)) {
+		i += 2
+	}
+	for english.Auxiliaries.Has(c.at(i)) || english.Adverbs.Has(c.at(i)) || c.at(i) == "been" {
+		i++
+	}
+	return i
 }
 
 // onScales reads "The scale says 84 kg", "84 kg on the scale". Only a bathroom's scale says a number: that of a map or

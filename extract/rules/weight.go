@@ -24,8 +24,14 @@ func weight(ws english.Words) (n int, vague bool) {
 	return n, vague
 }
 
+// telling are statements of common words alone that tell of a life.
+var telling = tables.Phrases("telling")
+
 // hollow reports whether a statement says nothing that is worth reading later: "We pulled off a great win!".
 func hollow(ws english.Words, t topics) bool {
+	if telling.Found(ws) {
+		return false
+	}
 	if everyDay(ws) || ofTheMoment(ws) {
 		return true
 	}

@@ -1,0 +1,261 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Some sentences name a thing of the speaker's and the value that is right, in the words of a correction or an order:
+// "I typed my birthday wrong, it's on 8 June", "Replace my emergency contact with Dev". They are read as the plain
+// statement "My birthday is on 8 June". Its words come from the sentence alone.
+
+var (
+	mistakes  = tables.Words("mistakes")
+	resetting = tables.Words("resetting")
+	given     = tables.Words("given")
+)
+
+// maxOwned bounds the words of such a thing: "work phone number".
+const maxOwned = 4
+
+// ownedTrait is where the noun phrase ends which begins at i with "my" or "our", if its last noun names what has one
+// value at a time; 0 if there is none.
+func ownedTrait(ws english.Words, i int) int {
+	if w := ws.At(i); w != "my" && w != "our" {
+		return 0
+	}
+	end := 0
+	for j := i + 1; j < min(len(ws), i+1+maxOwned) && !english.StopWords.Has(ws[j].Text); j++ {
+		if traits.Has(ws[j].Text) || noted.Has(ws[j].Text) {
+			end = j + 1
+		}
+		if ws[j].Stop != 0 && !strings.ContainsRune("'’", ws[j].Stop) {
+			break
+		}
+	}
+	return end
+}
+
+// wrongValue reads "I typed my birthday wrong, it's on 8 June", from "I", as "My birthday is on 8 June".
+func wrongValue(text string, ws english.Words, i int) (string, bool) {
+	if ws.At(i) != "i" || !mistakes.Has(ws.At(i+1)) {
+		return "", false
+	}
+	first := i + 2
+	wrong := ws.At(first) == "the" && ws.At(first+1) == "wrong"
+	if k := first + 3; wrong && ws.At(k) == "for" && ownedTrait(ws, k+1) > 0 { // "the wrong date for my birthday"
+		end := ownedTrait(ws, k+1)
+		return valueOfWrong(text, ws, i, text[ws[k+1].Start:ws[end-1].End], end, true)
+	}
+	from := first
+	if wrong { // "I gave you the wrong birthday" names it without "my"
+		from = first + 1
+	}
+	end := ownedTrait(ws, from)
+	if wrong && traits.Has(ws.At(first+2)) {
+		end = first + 3
+	}
+	if end == 0 {
+		return "", false
+	}
+	thing := text[ws[first].Start:ws[end-1].End]
+	if wrong {
+		thing = "my " + text[ws[first+2].Start:ws[end-1].End]
+	}
+	return valueOfWrong(text, ws, i, thing, end, wrong)
+}
+
+// valueOfWrong is the statement of what a thing is, of which the value told before is wrong, and which ends before the
+// word at end.
+func valueOfWrong(text string, ws english.Words, i int, thing string, end int, wrong bool) (string, bool) {
+	k := end
+	if w := ws.At(k); !wrong && (w == "wrong" || w == "incorrectly" || w == "wrongly") {
+		wrong, k = true, k+1
+	}
+	for k < len(ws) && ws[k-1].Stop == 0 { // "wrong last time"
+		k++
+	}
+	is := ws.At(k+1) == "is" || ws.At(k+1) == "falls"
+	if !wrong || ws.At(k) != "it" || !is || k+2 >= len(ws) || english.StopWords.Has(ws.At(k+2)) &&
+		!english.Prepositions.Has(ws.At(k+2)) && ws.At(k+2) != "the" {
+		return "", false
+	}
+	return begun(text[:ws[i].Start], "actually, "+thing+" is "+text[ws[k+2].Start:]), true
+}
+
+// meantFor reads "I meant the 27th of September for our anniversary", from "I" or from what was meant, as "Our
+// anniversary is the 27th of September", and "I meant Dundee when I said my brother lives in Perth" as "My brother
+// lives in Dundee".
+func meantFor(text string, ws english.Words, i int) (string, bool) {
+	value := i // leads end behind "I meant"
+	if ws[i:].StartWith("i", "meant") {
+		value = i + 2
+	} else if i < 2 || ws[i-1].Text != "meant" {
+		return "", false
+	}
+	for k := value + 1; k+2 < min(len(ws), value+maxOther); k++ {
+		meant := text[ws[value].Start:ws[k-1].End]
+		if ws[k].Text == "when" && ws[k+1].Text == "i" && (ws.At(k+2) == "said" || ws.At(k+2) == "wrote") {
+			return saidWrong(text, ws[k+3:], meant)
+		}
+		if owner := ws[k+1].Text; ws[k].Text != "for" || owner != "my" && owner != "our" && owner != "the" {
+			continue
+		}
+		end := k + 1
+		for end+1 < len(ws) && ws[end].Stop == 0 {
+			end++
+		}
+		return "Actually, " + text[ws[k+1].Start:ws[end].End] + " is " + meant, true
+	}
+	return "", false
+}
+
+// saidWrong is the statement ws with what was meant in the place of what it says behind its last preposition.
+func saidWrong(text string, ws english.Words, meant string) (string, bool) {
+	for k := len(ws) - 2; k > 1; k-- {
+		if at := ws[k].Text; at == "in" || at == "at" || at == "to" || at == "on" || at == "is" || at == "for" {
+			if ws[k+1].Stop != 0 && k+2 < len(ws) {
+				return "", false // more follows than the wrong value
+			}
+			return "Actually, " + text[ws[0].Start:ws[k].End] + " " + meant, true
+		}
+	}
+	return "", false
+}
+
+// newValue reads "They gave me a new extension, 4820" and "I got a new number, it's 555 0199", from the subject on,
+// as "My extension is 4820 now".
+func newValue(text string, ws english.Words, i int) (string, bool) {
+	k := i
+	for k < min(len(ws), i+maxOther) && !given.Has(ws[k].Text) {
+		k++
+	}
+	mine := ws.At(k+1) == "me" || ws.At(k+1) == "us"
+	if mine {
+		k++
+	} else if ws.At(i) != "i" && ws.At(i) != "we" {
+		return "", false
+	}
+	end := k + 3
+	for end < min(len(ws), k+3+maxOwned) && !traits.Has(ws[end-1].Text) && !noted.Has(ws[end-1].Text) {
+		end++
+	}
+	another := ws.At(k+2) == "new" || ws.At(k+2) == "different"
+	if !another || ws.At(k+1) != "a" || end >= len(ws) || !traits.Has(ws[end-1].Text) && !noted.Has(ws[end-1].Text) ||
+		ws[end-1].Stop != ',' && ws[end-1].Stop != ':' {
+		return "", false
+	}
+	value := end
+	if ws.At(value) == "it" && ws.At(value+1) == "is" {
+		value += 2
+	}
+	if value >= len(ws) || !english.StartsWithDigit(ws[value].Text) && !strings.Contains(ws[value].Text, "@") {
+		return "", false
+	}
+	last := value
+	for last+1 < len(ws) && ws[last].Stop == 0 && english.StartsWithDigit(ws[last+1].Text) {
+		last++
+	}
+	said := "my " + text[ws[k+3].Start:ws[end-1].End] + " is " + text[ws[value].Start:ws[last].End] + " now"
+	return begun(text[:ws[i].Start], said+text[ws[last].End:]), true
+}
+
+// setTo reads "Replace my emergency contact with Dev" and "Change my address to 5 Elm Road", from the verb, as "My
+// address is 5 Elm Road now". Without a value that can be told from a file's, it may be an order about a text.
+func setTo(text string, ws english.Words, i int) (string, bool) {
+	link := "to"
+	if ws.At(i) == "replace" {
+		link = "with"
+	} else if !resetting.Has(ws.At(i)) {
+		return "", false
+	}
+	end := ownedTrait(ws, i+1)
+	if end == 0 || ws.At(end) != link || end+1 >= len(ws) || ws[end:].Any(english.TaskWords) {
+		return "", false
+	}
+	value := ws[end+1]
+	if !value.Upper && !english.StartsWithDigit(value.Text) && value.Text != "my" {
+		return "", false
+	}
+	last := end + 1 // of the value: "now" stands before a mark
+	for last+1 < len(ws) && (ws[last].Stop == 0 || ws[last].Stop == '\'') {
+		last++
+	}
+	said := text[ws[i+1].Start:ws[end-1].End] + " is " + text[value.Start:ws[last].End] + " now" + text[ws[last].End:]
+	return begun(text[:ws[i].Start], said), true
+}
+
+// totalled reads "that's 4 tattoos now" and "that makes 4 tattoos", behind what came to the others, as "I have 4
+// tattoos now".
+func totalled(text string, ws english.Words, i int) (string, bool) {
+	counts := i + 2
+	is := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "is"
+	makes := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "makes"
+	more := i > 0 && (ws[:i].Has("another") || ws[:i].Has("second") || ws[:i].Has("third") || ws[:i].Has("new"))
+	if counts+1 >= len(ws) || !is && !makes || !more || !isCount(ws[counts].Text) || !isPlural(ws[counts+1].Text) {
+		return "", false
+	}
+	end := counts + 2
+	now := ws.At(end) == "now"
+	if now {
+		end++
+	}
+	if is && !now || end < len(ws) && ws[end-1].Stop == 0 {
+		return "", false
+	}
+	things := text[ws[counts].Start:ws[counts+1].End]
+	return text[:ws[i].Start] + "I have " + things + " now" + text[ws[end-1].End:], true
+}
+
+// leftOver reads "I have four left", behind a part of several things, as "I have four hens left": "A fox took one of
+// the hens, so I have four left", "I'm down to four".
+func leftOver(text string, ws english.Words, i int) (string, bool) {
+	count := i + 2
+	if w := ws.At(i + 1); w == "only" || w == "just" || w == "now" {
+		count++
+	}
+	has := ws.At(count-1) == "have" && (ws.At(count+1) == "left" || ws.At(count+1) == "now" || count+1 == len(ws))
+	if ws[min(i+1, len(ws)):].StartWith("am", "down", "to") || ws[min(i+1, len(ws)):].StartWith("are", "down", "to") {
+		count, has = i+4, true
+	}
+	if w := ws.At(i); i < 5 || w != "i" && w != "we" || !has || count >= len(ws) || !isCount(ws[count].Text) ||
+		count+2 < len(ws) && ws[min(count+1, len(ws)-1)].Stop == 0 || count+1 < len(ws) && ws.At(count+1) != "left" &&
+		ws.At(count+1) != "now" && ws[count].Stop == 0 {
+		return "", false
+	}
+	for j := i - 1; j > 2; j-- {
+		part := ws[j-1].Text == "the" || ws[j-1].Text == "my" || ws[j-1].Text == "our"
+		if part && ws[j-2].Text == "of" && isPlural(ws[j].Text) && (isCount(ws[j-3].Text) || ws[j-3].Text == "some") {
+			return text[:ws[count].End] + " " + text[ws[j].Start:ws[j].End] + text[ws[count].End:], true
+		}
+	}
+	return "", false
+}
+
+// reset reads "Move my tablet reminder to 9:30" and "Make the tablets reminder 9:30 instead of 8", from the verb, as
+// "Remind me about my tablets at 9:30 instead of 8".
+func reset(text string, ws english.Words, i int) (string, bool) {
+	owner := ws.At(i + 1)
+	if !resetting.Has(ws.At(i)) && ws.At(i) != "move" && ws.At(i) != "push" && ws.At(i) != "make" ||
+		owner != "my" && owner != "the" && owner != "our" {
+		return "", false
+	}
+	for k := i + 3; k < min(len(ws), i+5); k++ {
+		if ws[k].Text != "reminder" && ws[k].Text != "reminders" {
+			continue
+		}
+		value := k + 1
+		for j := value; j < min(len(ws), value+maxOther) && ws.At(i) != "make"; j++ {
+			if ws[j].Text == "to" || ws[j].Text == "for" {
+				value = j + 1
+			}
+		}
+		if value >= len(ws) || !english.StartsWithDigit(ws[value].Text) && ws[value].Text != "noon" {
+			return "", false
+		}
+		said := "remind me about my " + text[ws[i+2].Start:ws[k-1].End] + " at " + text[ws[value].Start:]
+		return begun(text[:ws[i].Start], said), true
+	}
+	return "", false
+}
