@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/gist"
@@ -37,7 +38,8 @@ func endsLast(own []*spoken, first *ranked, q *question, read *reader) (settled 
 		var next *spoken
 		for _, o := range own {
 			later := decided(o.ranked).After(decided(c.ranked)) || o.beside(c)
-			if later && !o.endsOnly() && o.follows(c, read) &&
+			follows := later && o.follows(c, read) || o.goesOn(c) && tellsChange(o.Memory)
+			if follows && !o.endsOnly() &&
 				(next == nil || decided(o.ranked).After(decided(next.ranked))) {
 				next = o
 			}
@@ -91,6 +93,13 @@ func (s *spoken) endsOnly() bool {
 func (s *spoken) beside(o *spoken) bool {
 	is, was := &s.Memory.Source, &o.Memory.Source
 	return s != o && len(is.EventIDs) > 0 && is.SessionID == was.SessionID && slices.Equal(is.EventIDs, was.EventIDs)
+}
+
+// goesOn reports whether a fact is of a turn that goes on behind the part of a sentence which is another fact: "now
+// cook at the Heron Inn" behind "I quit Marlow's". The words of a whole sentence end in a mark.
+func (s *spoken) goesOn(o *spoken) bool {
+	part := strings.TrimSpace(o.Memory.Source.Quote)
+	return s.beside(o) && part != "" && !strings.ContainsAny(part[len(part)-1:], ".!?")
 }
 
 // follows reports whether a statement tells what is so since an earlier one ended something.

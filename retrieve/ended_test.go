@@ -52,14 +52,17 @@ func TestEndsLast(t *testing.T) {
 
 // What one sentence ends stands behind what the same sentence says is so since.
 func TestEndsLastOfTurn(t *testing.T) {
-	friend := "My best friend is Kwame from football."
+	friend, nurse := "My best friend is Kwame from football.", "I work as a night nurse at St. Vincent's in Dublin."
 	r := remembering(t,
 		turn("a", "s", 1, "user", friend), ended(userFact("a1", "a", 1, friend), 20, "c"),
 		turn("b", "t", 20, "user", "Kwame and I fell out for good, my best friend these days is Yaw."),
 		userFact("c", "b", 20, "Kwame and I fell out for good"), userFact("d", "b", 20, "My best friend these days is Yaw."),
+		turn("e", "s", 1, "user", nurse), ended(userFact("e1", "e", 1, nurse), 20, "g"),
+		turn("f", "t", 20, "user", "I left St. Vincent's and I'm a school nurse in Bray now."),
+		userFact("g", "f", 20, "I left St. Vincent's"), userFact("h", "f", 20, "I'm a school nurse in Bray now."),
 	)
 	for query, first := range map[string]string{
-		"Who is my best friend?": "d", "Did I fall out with Kwame?": "c",
+		"Who is my best friend?": "d", "Did I fall out with Kwame?": "c", "What is my job?": "h",
 	} {
 		found := search(t, r, retrieve.Request{Query: query, TopK: 8})
 		if len(found) == 0 || found[0].Memory.ID != first {

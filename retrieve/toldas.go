@@ -31,6 +31,7 @@ func toldAs(text string) string {
 	if len(text) > maxRead {
 		return ""
 	}
+	// Blanks around the words and the phrases keep "i live" from being found in "alibi lived".
 	words := " " + strings.Join(plainWords(text), " ") + " "
 	var out []string
 	for _, m := range matters {

@@ -35,6 +35,7 @@ func wordingsOf(texts []string) (out []*wording) {
 }
 
 func newWording(text string) *wording {
+	// The words are of each wording, as each may ask for another matter.
 	told := toldAs(text)
 	return &wording{text: text, meant: text, shown: text, told: told, terms: withTold(matterOf(text), told)}
 }

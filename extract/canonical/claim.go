@@ -101,8 +101,8 @@ func (c *Claim) changesValue(o *Claim) bool {
 	if c.Several && (c.Attribute == scaledWeight || strings.HasPrefix(c.Attribute, "weight ")) && !c.scaled(o) {
 		return false
 	}
-	if c.Attribute == lastNameAttribute && (c.Loose || o.Loose) && shareWord(c.Value, o.Value) {
-		return false // "García" of "José García López"
+	if c.sameThing(o) {
+		return false
 	}
 	// Two phone numbers are of no size.
 	sized := strings.Contains(" "+c.Attribute, " one ") && !strings.HasSuffix(c.Attribute, " phone")
@@ -110,6 +110,17 @@ func (c *Claim) changesValue(o *Claim) bool {
 		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && (!o.Several || o.felt()))
+}
+
+// sameThing reports whether one of two values is the other one, told more exactly: "García" of "José García López", and
+// "an iPhone 12" and "an iPhone", of which the first words are the whole other one.
+func (c *Claim) sameThing(o *Claim) bool {
+	if c.Attribute == lastNameAttribute {
+		return (c.Loose || o.Loose) && shareWord(c.Value, o.Value)
+	}
+	models := strings.HasPrefix(c.Attribute, "kind of ") || strings.HasSuffix(c.Attribute, " thing") ||
+		strings.HasSuffix(c.Attribute, " model")
+	return models && (strings.HasPrefix(c.Value+" ", o.Value+" ") || strings.HasPrefix(o.Value+" ", c.Value+" "))
 }
 
 // ageInMonths is an age, "5" or "11 months", in months; 0 if it is none.

@@ -87,7 +87,12 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims = withRank(withLastName(withFramed(claims, withSmoking(withDenied(c.framed(all)), all))), all)
+	claims = wedded(claims, all)
+	if !all.Has("volunteer") {
+		claims = withWork(claims)
+	}
+	framed := withAlone(withSmoking(withDenied(c.framed(all)), all), all)
+	claims = withRank(withLastName(withFramed(claims, framed)), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)
@@ -132,6 +137,7 @@ func (c *claim) withOthers(claims []Claim, themes []theme, all english.Words, ki
 	if o, name := c.namedRelation(all); name != "" {
 		claims, themes = withName(claims, themes, o, name)
 	}
+	claims = append(claims, c.team(all)...)
 	if c.friend != "" {
 		tellWho(claims, themes, c.friend, kind)
 	}

@@ -81,3 +81,18 @@ func (v *verbPhrase) meets(f *frame, rest english.Words) bool {
 	return !namesSpan(rest) && !english.DateWords.Has(first) && !isYear(first) && !english.StartsWithDigit(first) &&
 		first != "last"
 }
+
+// wedded adds that a wedding is no longer to come once the speaker got married.
+func wedded(claims []Claim, all english.Words) []Claim {
+	// An earlier marriage leaves the wedding where it is.
+	for _, cl := range claims {
+		if all.Has("before") || isApart(all) {
+			break
+		}
+		if cl.Attribute == "marital status" && cl.Value == "married" && !cl.Loose && !cl.Ended &&
+			(all.Has("got") || all.At(1) == "married") {
+			return append(claims, Claim{Attribute: "wedding time", Ended: true})
+		}
+	}
+	return claims
+}

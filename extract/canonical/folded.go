@@ -157,9 +157,10 @@ func foldedTime(ws english.Words, i int) (w english.Word, n int) {
 	case w.Text == "these" && next == "days" && isNumber(ws.At(i-1)), // "he is 90 these days"
 		w.Text == "for" && next == "now" && ws[:i].Has("based"):
 		w.Text, n = "now", 2
-	case w.Text == "instead" && next == "of" && insteadOfDay(ws, i):
+	case w.Text == "instead" && next == "of" && (insteadOfDay(ws, i) || insteadOfClock(ws, i)):
 		w.Text, n = "now", 3
-	case w.Text == "new" && next == "year" && (ws.At(i-1) == "at" || ws.At(i-1) == "since"):
+	case w.Text == "new" && next == "year" && (ws.At(i-1) == "at" || ws.At(i-1) == "since") &&
+		(i+2 == len(ws) || ws[i+1].Stop != 0 || links.Has(ws[i+2].Text)):
 		w.Text, n = "newyear", 2
 	case w.Text == "out" && next == "of" && ws.At(i-1) == "based":
 		w.Text, n = "in", 2
@@ -177,10 +178,18 @@ func tellsAge(ws english.Words) bool {
 
 // insteadOfDay reports whether a day of the week at i takes the place of another: "on Mondays instead of Wednesdays".
 func insteadOfDay(ws english.Words, i int) bool {
-	day := func(w english.Word) bool {
-		return strings.HasSuffix(singular(w.Text), "day") && english.DateWords.Has(singular(w.Text))
+	day := func(w english.Word) bool { // of each week
+		return strings.HasSuffix(w.Text, "days") && english.DateWords.Has(singular(w.Text))
 	}
 	return i+2 < len(ws) && day(ws[i+2]) && slices.ContainsFunc(ws[max(0, i-3):i], day)
+}
+
+// insteadOfClock reports whether a time of day at i takes the place of another: "get up at 6 instead of 7".
+func insteadOfClock(ws english.Words, i int) bool {
+	if ws[0].Text != "i" && ws[0].Text != "we" || ws.Any(english.DateWords) {
+		return false // "on Sunday I get up at 9 instead of 7"
+	}
+	return i > 1 && ws[i-2].Text == "at" && english.StartsWithDigit(ws[i-1].Text) && english.StartsWithDigit(ws.At(i+2))
 }
 
 // pastOf is the past form of the verb w; "" if w is none that is known.
@@ -228,9 +237,13 @@ func renamed(ws english.Words) english.Words {
 		out := slices.Clone(ws)
 		out[i].Text, out[i+1].Text, out[i+2].Text = noun, "is", "called"
 		out = slices.Delete(out, i+3, i+4)
+		// A name may have several words, and nothing may follow it.
 		end := i + 3
 		for end+1 < len(out) && out[end].Stop == 0 && out[end+1].Upper {
 			end++
+		}
+		if end+1 < len(out) && out[end].Stop == 0 {
+			return ws // "my band's new name is Moss in France"
 		}
 		now := english.Word{Text: "now", Start: out[end].End, End: out[end].End, Stop: out[end].Stop}
 		out[end].Stop = 0
@@ -255,6 +268,7 @@ func withTimeLast(ws english.Words) english.Words {
 		if w := ws.At(i + n); w != "is" && w != "are" {
 			return ws
 		}
+		// The clause ends at a mark or at a word that joins the next one.
 		end := i + n + 1
 		for end < len(ws) && !stopsClause(ws[end-1].Stop) && !links.Has(ws[end].Text) {
 			end++

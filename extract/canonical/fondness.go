@@ -145,3 +145,33 @@ func (c *claim) personOf(o owner, ws english.Words) []Claim {
 	}
 	return []Claim{{Attribute: o.attribute("person of " + kind), Value: value, Several: true, Changed: changed}}
 }
+
+// A team is told by a verb or by a noun: "I support Arsenal", "my favorite team is Arsenal". Both are one attribute, so
+// that a switch to another team ends either.
+
+// teamAttribute is that of the noun "favorite team".
+const teamAttribute = "favorite team"
+
+// team reads "I support Arsenal", "I now support Chelsea" and "I no longer support Arsenal". Who supports a team may
+// support one of another sport, or a cause, so that it ends no other one.
+func (c *claim) team(all english.Words) []Claim {
+	ws := withoutAdverbs(all)
+	ended := ws.StartWith("i", "no", "longer")
+	if ended {
+		ws = append(ws[:1:1], ws[3:]...)
+	}
+	// "I now support Chelsea"
+	if ws.At(1) == "now" {
+		ws = append(ws[:1:1], ws[2:]...)
+	}
+	if !ws.StartWith("i", "support") || len(ws) < 3 {
+		return nil
+	}
+	value := withoutChange(ws[1:])[1:]
+	if !c.properThing(value) || len(value) > maxNounValueWords {
+		return nil
+	}
+	return []Claim{{
+		Attribute: teamAttribute, Value: withoutArticle(value).String(), Ended: ended, Several: !ended,
+	}}
+}

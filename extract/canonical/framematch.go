@@ -297,6 +297,21 @@ func productOf(ws english.Words) string {
 	return ""
 }
 
+// productKind is the kind of a product. Its name may have a number behind it, "phone" of "my phone is an iphone 12",
+// if the fact names the kind.
+func productKind(name string, all english.Words) string {
+	if kind := products.Of(name); kind != "" {
+		return kind
+	}
+	if model := lastWord(name); english.StartsWithDigit(model) {
+		// "My camera is an iPhone 14" leaves the phone.
+		if kind := products.Of(strings.TrimSuffix(name, " "+model)); all.Has(kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
 // goesOn reports whether the noun phrase ws goes on in rest.
 func goesOn(ws, rest english.Words) bool {
 	daily := english.Articles.Has(rest.At(0)) && english.Periods.Has(rest.At(1)) // "50 mg of sertraline a day"

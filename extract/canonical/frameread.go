@@ -477,7 +477,7 @@ func (f *frame) bornAgain(o owner) bool {
 func attributesOfThing(begin, thing string, ended bool) []string {
 	switch {
 	case begin == "of " && ended:
-		return []string{"habit of " + thing, "goal of " + thing, "has " + thing, thing + " thing"}
+		return []string{"habit of " + thing, "goal of " + thing, "has " + thing, thing + " thing", "kind of " + thing}
 	case begin == "of ":
 		return []string{"habit of " + thing}
 	case begin == "goal of " && !ended:
@@ -491,7 +491,7 @@ func (f *frame) valueOf(attribute string) string {
 	switch {
 	case f.value != "":
 		return f.value
-	case strings.HasSuffix(attribute, " thing"):
+	case strings.HasSuffix(attribute, " thing"), strings.HasPrefix(attribute, "kind of "):
 		return "" // whatever it is
 	}
 	return held

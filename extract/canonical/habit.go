@@ -326,6 +326,7 @@ func neverAgain(ws english.Words) (out []Claim) {
 	if !ok || len(ended) < 3 || ended[0].Text != "i" && ended[0].Text != "we" || ended[1].Text != "go" {
 		return nil
 	}
+	// The period is a part of the attribute, so that the end is told for each.
 	what := withoutAdverbs(ended[1:])
 	for _, period := range [...]string{"day", "week", "month", "year"} {
 		attribute := strings.Join([]string{"times a", period, ended[0].Text, what.String()}, " ")

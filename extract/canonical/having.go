@@ -103,7 +103,8 @@ func counted(o owner, n string, ws english.Words, changed bool) []Claim {
 		if i == 1 {
 			kind = ws[0].Text + " " + kind
 		}
-		return []Claim{{Attribute: o.attribute("count " + kind), Value: n}}
+		some := i+1 < len(ws) && called.Has(ws[i+1].Text) // "two brothers named John and Paul" may be two of four
+		return []Claim{{Attribute: o.attribute("count " + kind), Value: n, Several: some}}
 	}
 	return nil
 }

@@ -103,14 +103,8 @@ func (c *claim) lodges(ws english.Words) []Claim {
 		}
 		return []Claim{out}
 	}
-	for i := 1; i+2 < len(ws) && ws.Any(dwelling); i++ { // "I'm living with my parents"
-		rel := relation(ws[i+2].Text)
-		if one := singular(ws[i+2].Text); rel == "" && relation(one) != "" {
-			rel = one
-		}
-		if ws[i:].StartWith("with", "my") && rel != "" {
-			return []Claim{{Attribute: lodgingAttribute, Value: rel, Several: true}}
-		}
+	if out := c.sharesHome(ws); out != nil {
+		return out
 	}
 	for i := 1; i+2 < len(ws); i++ { // "I have my own flat now"
 		if ws[i].Text == "my" && ws[i+1].Text == "own" && lodgings.Has(ws[i+2].Text) && i < 4 {
@@ -119,6 +113,66 @@ func (c *claim) lodges(ws english.Words) []Claim {
 	}
 	return nil
 }
+
+// sharesHome reads "I'm living with my parents" and "I live with two flatmates". With whom the speaker lives is told by
+// the noun behind "with" and its owner or number.
+func (c *claim) sharesHome(ws english.Words) []Claim {
+	for i := 1; i+2 < len(ws) && ws.Any(dwelling); i++ {
+		if ws[i].Text != "with" {
+			continue
+		}
+		whose, who := ws[i+1].Text, ws[i+2].Text
+		rel := relation(who)
+		if one := singular(who); rel == "" && relation(one) != "" {
+			rel = one
+		}
+		known := isNumber(whose) || inAny(whose, possessives, english.Articles)
+		if flatmates.Has(singular(who)) && known {
+			return []Claim{{Attribute: lodgingAttribute, Value: "flatmate", Several: true}}
+		}
+		if whose == "my" && rel != "" {
+			return c.livesWith(rel, ws[i+3:])
+		}
+	}
+	return nil
+}
+
+// livesWith is the claim that the speaker lives in the place of a relation, or with a partner, who takes the place of
+// parents and flatmates.
+func (c *claim) livesWith(rel string, rest english.Words) []Claim {
+	out := []Claim{{Attribute: lodgingAttribute, Value: rel, Several: true}}
+	// "With my wife and my parents now" names those who are still there.
+	more := slices.ContainsFunc(rest, func(w english.Word) bool { return !changeWords.Has(w.Text) }) ||
+		strings.Contains(c.text, " and ") || strings.Contains(c.text, ",")
+	if !partners.Has(rel) || !c.changed || more {
+		return out
+	}
+	return append(out, leftFlat()...)
+}
+
+// leftFlat are the ends of living with parents and flatmates. Whoever else lived there, such as a cat, may have moved
+// along.
+func leftFlat() []Claim {
+	out := []Claim{{Attribute: "one flatmate", Ended: true}}
+	for _, left := range [...]string{"parents", "mom", "dad", "flatmate", "friend"} {
+		out = append(out, Claim{Attribute: lodgingAttribute, Value: left, Ended: true})
+	}
+	return out
+}
+
+// withAlone adds that nobody shares the place of who lives alone now.
+func withAlone(claims []Claim, all english.Words) []Claim {
+	ends := changeWords.Has(all[len(all)-1].Text) || all.Has("own") || all.Has("myself")
+	for _, cl := range claims {
+		if ends && cl.Attribute == "living" && cl.Value == "alone" && cl.Changed && !cl.Ended {
+			return append(claims, leftFlat()...) // not "alone now in the week"
+		}
+	}
+	return claims
+}
+
+// flatmates are those with whom a flat is shared.
+var flatmates = frameTables.Words("flatmates")
 
 // dwelling are the verbs of living somewhere.
 var dwelling = frameTables.Words("dwelling-verbs")

@@ -271,7 +271,11 @@ func (c *claim) switched(o owner, ws english.Words) []Claim {
 		}
 		gone := habit(o, "of "+from)
 		gone.Ended = true
-		return []Claim{gone, habit(o, "of "+to)}
+		out := []Claim{gone, habit(o, "of "+to)}
+		if wholeObject(ws[k+1:]) != "" { // not "from Arsenal to Chelsea in the game"
+			out = append(out, Claim{Attribute: o.attribute(teamAttribute), Value: ws[:k].String(), Ended: true})
+		}
+		return out
 	}
 	return nil
 }

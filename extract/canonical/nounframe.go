@@ -57,7 +57,7 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 		if claim, ok := c.single(all, i, n, s, changed, own); ok {
 			out = append(out, claim)
 			// "My bank is Monzo" and "I switched to Barclays" are about one kind of thing.
-			if kind := products.Of(claim.Value); kind != "" {
+			if kind := productKind(claim.Value, all); kind != "" {
 				out = append(out, Claim{
 					Attribute: "kind of " + kind, Value: claim.Value, Several: !claim.Changed, Changed: claim.Changed,
 				})

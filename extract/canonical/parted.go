@@ -23,6 +23,12 @@ func (c *claim) parted(ws english.Words) []Claim {
 		return nil
 	}
 	if o, n := c.relative(ws); o != "" {
+		if begins := english.Lex(c.text).At(0); begins != "my" && begins != "our" {
+			return nil // "last year my mom moved in with us"
+		}
+		if len(ws) == n+4 && ws[n:].StartWith("moved", "in", "with") && (ws[n+3].Text == "us" || ws[n+3].Text == "me") {
+			return []Claim{{Attribute: o.attribute("home"), Ended: true}}
+		}
 		// "My wife passed" may be of a test.
 		if k := deathVerbs.Match(ws, n); k > 0 && n+k == len(ws) && !(k == 1 && ws[n].Text == "passed") {
 			return diedOf(o)

@@ -17,6 +17,7 @@ import (
 var (
 	amountNouns = tables.Words("amount-nouns")
 	tryingVerbs = tables.Words("trying-verbs")
+	phoneTalk   = tables.Words("phone-talk")
 	theirNouns  = tables.Words("their-nouns")
 )
 
@@ -87,11 +88,10 @@ func ownerOf(ws, clause english.Words) string {
 		ws.At(0) != "my" || relation(ws.At(1)) == "" {
 		return ""
 	}
-	for i, w := range ws[2:] {
-		one := singular(strings.TrimSuffix(w.Text, "'s"))
-		another := relation(one) != "" || persons.Has(one) || officials.Has(one) || thirdPersons.Has(w.Text)
-		if w.Upper && i > 0 || another {
-			return "" // "my mom met Ada and her number is"
+	// Any other noun may be of another person, or of a shop that has a number.
+	for _, w := range ws[2:] {
+		if !phoneTalk.Has(w.Text) {
+			return "" // "my mom hired a cleaner and her number is"
 		}
 	}
 	return ws[1].Text + "'s"

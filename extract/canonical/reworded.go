@@ -299,7 +299,8 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	},
 	// People who are called by their title, and by both names.
 	"dr": func(_ string, ws, rest english.Words) bool {
-		return strings.TrimSuffix(ws[0].Text, ".") == "dr" && len(ws) > 1 && !goesOn(ws, rest)
+		names := !slices.ContainsFunc(ws[1:], func(w english.Word) bool { return !w.Upper })
+		return strings.TrimSuffix(ws[0].Text, ".") == "dr" && len(ws) > 1 && names && !goesOn(ws, rest)
 	},
 	// Addresses: a street has its number in front, and a word with a capital.
 	"email": func(fact string, ws, _ english.Words) bool { return (&claim{text: fact}).emailAddress(ws) != "" },
@@ -319,6 +320,21 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1])
 	},
 	"aged": func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
+	// One plain word: "peanut" of "my peanut allergy".
+	"plain": func(_ string, ws, _ english.Words) bool {
+		return !ws[0].Upper && !strings.HasSuffix(ws[0].Text, "'s") && !english.StopWords.Has(ws[0].Text)
+	},
+	// Kinds of animals that people keep, trades of one word, and names.
+	"pet": func(_ string, ws, _ english.Words) bool { return pets.Has(ws[0].Text) },
+	"occ": func(_ string, ws, _ english.Words) bool { return occupations.Of(ws[0].Text) != "" },
+	// Somebody by a name, which need not be known: no title, relation, role, place or day.
+	"someone": func(fact string, ws, rest english.Words) bool {
+		first := ws[0]
+		return len(ws) < 3 && (&claim{text: fact}).properName(ws) != "" && isCapital(fact, ws[len(ws)-1]) &&
+			relation(first.Text) == "" && !kin.Has(first.Text) && !titles.Has(strings.TrimSuffix(first.Text, ".")) &&
+			!persons.Has(first.Text) && !cities.Has(ws.String()) && !goesOn(ws, rest)
+	},
+	// A trade may have words before it that say which: "QA tester".
 	"trade": func(_ string, ws, _ english.Words) bool {
 		return occupations.Of(ws[len(ws)-1].Text) != ""
 	},

@@ -25,7 +25,8 @@ func withoutTails(fact string, claims []Claim, themes []theme) ([]Claim, []theme
 	if len(ws) > english.MaxSentenceWords || !beginsStatement(ws) {
 		return claims, themes
 	}
-	pair := ws.At(1) == "and" // "Ana and I are together, waiting for the bus"
+	// Of two people, a participle tells what they are at: "Ana and I are together, waiting for the bus".
+	pair := ws.At(1) == "and"
 	readings := 0
 	for i := min(len(ws)-2, maxTailStart); i >= minStatement && readings < maxTails; i-- {
 		end := min(ws[i].End, ws[i+1].Start) // the words of "I'm" share their bytes
@@ -178,6 +179,12 @@ func hasHappened(ws english.Words) bool {
 // withoutReason is a fact up to why happened what it tells.
 func withoutReason(fact string) string {
 	ws := english.Lex(fact)
+	for i := minStatement + 1; i+2 < min(len(ws), maxTailStart); i++ { // "I love running, especially in the rain"
+		if ws[i].Stop == ',' && (ws[i+1].Text == "especially" || ws[i+1].Text == "particularly") {
+			fact = fact[:ws[i].End]
+			ws = ws[:i+1]
+		}
+	}
 	for i := minStatement; i+2 < min(len(ws), maxTailStart); i++ {
 		if reasonStarts.Has(ws[i+1].Text) && (ws[i].Stop == 0 || ws[i].Stop == ',') &&
 			!ws[i+1:].Any(tailDoubts) && isReason(ws[:i+1], ws[i+1:]) {

@@ -24,6 +24,7 @@ var (
 		`(?:last )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday))|` +
 		`yesterday|today|recently|last night|the other day|on the \d\d?(?:st|nd|rd|th)|` +
 		`at (?:the )?(?:start|beginning|end) of (?:the|this|last) (?:month|week)|` +
+		`on (?:the )?(?:first|1st|last day) of (?:the|this|last) month|` +
 		`(?:a|one|\d|few|a few|couple of|a couple of) (?:days?|weeks?|months?) ago|` +
 		`(?:last|this|over the|at|at the|on|last) (?:week|weekend|month|morning|` +
 		`monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +

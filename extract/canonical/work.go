@@ -59,9 +59,12 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 }
 
 // formerTrade reads "am a nurse" of what no longer holds. Of a nurse "at Acme" only the work there does not.
+//
+// The text of a statement that ended is compared as a whole, too. This finds the trade where the earlier statement says
+// more: "I'm a nurse on the night ward".
 func (c *claim) formerTrade(o owner, ws english.Words) []Claim {
-	if !isBe(ws.At(0)) {
-		return nil
+	if !isBe(ws.At(0)) || len(ws) != 3 || english.Lex(c.text).Any(english.Prepositions) {
+		return nil // who is no pastry chef may be a chef, and who is none at Nando's one elsewhere
 	}
 	out := c.trade(o, ws, false)
 	if len(out) != 1 {
@@ -176,6 +179,16 @@ func (c *claim) employedAt(o owner, ws english.Words) []Claim {
 		return nil
 	}
 	return []Claim{workplace(o, place)}
+}
+
+// withWork adds that who works somewhere now is not without a job any more.
+func withWork(claims []Claim) []Claim {
+	for _, cl := range claims {
+		if cl.Attribute == "employer" && cl.Changed && !cl.Ended {
+			return append(claims, Claim{Attribute: "employment", Value: "job", Changed: true})
+		}
+	}
+	return claims
 }
 
 // workplace is the claim that o works at a place without a name: "a bank". It ends no

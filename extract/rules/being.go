@@ -83,6 +83,15 @@ var beingRules = table{
 		who := p.next == "anyone" || p.next == "anybody" || p.next == "someone" || p.next == "somebody"
 		return (p.word == "seeing" || p.word == "dating") && who && !p.past
 	}},
+	{"I am taking Spanish lessons", as(details), func(p *position) bool {
+		return p.word == "taking" && p.nearNoun(p.i+1, lessons) && !p.past && !p.task
+	}},
+	{"I am house hunting", as(details), func(p *position) bool {
+		return (p.word == "house" || p.word == "flat" || p.word == "apartment") && p.next == "hunting"
+	}},
+	{"I am insured with Axa", as(personal), func(p *position) bool {
+		return p.word == "insured" && (p.next == "with" || p.next == "by") && p.wordAt(p.i+2).Upper
+	}},
 	{"I am going out with Tom", as(personal), func(p *position) bool {
 		who := p.wordAt(p.i + 3)
 		named := who.Upper && !english.StopWords.Has(who.Text) || who.Text == "someone" || who.Text == "somebody"

@@ -239,7 +239,8 @@ var habitRules = table{
 	// A verb without an object that says something, unless "daily" or the like makes it a habit.
 	{"I run", as(none), func(p *position) bool {
 		much := p.next == "way" || p.next == "so" || p.next == "too" // "way too much coffee"
-		return (p.rest == 0 || p.points(1) && !much) && !regular.Has(p.next)
+		counts := p.next == "one" && p.rest > 1                      // "one cup of coffee a day"
+		return (p.rest == 0 || p.points(1) && !much && !counts) && !regular.Has(p.next)
 	}},
 	{"I live with their parents", as(none), func(p *position) bool {
 		return english.Prepositions.Has(p.next) && p.points(2)
@@ -297,6 +298,16 @@ var eventRules = table{
 	}},
 	{"I got myself a bike", as(details), func(p *position) bool {
 		return (p.next == "myself" || p.next == "ourselves") && english.Articles.Has(p.at(p.i+2)) && p.rest > 0
+	}},
+	{"I got my visa", as(details), func(p *position) bool {
+		my := p.next == "my" || p.next == "our"
+		return (p.word == "got" || p.word == "received") && my && p.nearNoun(p.i+2, papers) && !p.task
+	}},
+	{"I got over the flu", as(details), func(p *position) bool {
+		return p.word == "got" && p.next == "over" && p.near(p.i+2, illnesses)
+	}},
+	{"I went part time", as(details), func(p *position) bool {
+		return p.word == "went" && (p.next == "part" || p.next == "full") && p.at(p.i+2) == "time"
 	}},
 	{"I found a new job", as(details), (*position).settles},
 	{"I made a cake", as(none), func(p *position) bool {

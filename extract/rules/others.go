@@ -116,6 +116,7 @@ func (c *clause) calledOrOwned() (topics, bool) {
 		switch c.at(i) {
 		case "call", "calls":
 			name := c.at(i + 2)
+			// Those who call the speaker so are a group that is the speaker's.
 			caller := callers.Has(c.at(i-1)) || i > 1 && c.at(i-2) == "my" && isPlural(c.at(i-1)) || // "my students"
 				callers.Has(c.at(0)) && c.at(i-2) == "at" // "everyone at work"
 			if caller && c.at(i+1) == "me" && name != "" && !english.NotNames.Has(name) {

@@ -93,7 +93,8 @@ var wishRules = table{
 		return p.task || english.TalkVerbs.Has(p.word) || p.rest == 0 || p.points(1)
 	}},
 	{"I want to build a shed", as(none), func(p *position) bool {
-		return weakGoals.Has(p.word) && p.rest < 2 && !p.timed
+		animal := english.Articles.Has(p.next) && english.OwnNouns.Has(p.at(p.i+2)) // "to get a dog"
+		return weakGoals.Has(p.word) && p.rest < 2 && !p.timed && !animal
 	}},
 	{"I want to become a nurse", as(details), func(p *position) bool {
 		return goals.Has(p.word) || english.PresentVerbs.Has(p.word)

@@ -13,8 +13,13 @@ import (
 var (
 	mistakes  = tables.Words("mistakes")
 	resetting = tables.Words("resetting")
+	gaining   = tables.Words("gaining")
+	losing    = tables.Words("losing")
 	given     = tables.Words("given")
 )
+
+// A reading that is wrong would put words into the speaker's mouth. So each form wants a noun of which people have one,
+// such as a number or a birthday, or a count of things of the speaker's, and a value that has the form of one.
 
 // maxOwned bounds the words of such a thing: "work phone number".
 const maxOwned = 4
@@ -42,6 +47,7 @@ func wrongValue(text string, ws english.Words, i int) (string, bool) {
 	if ws.At(i) != "i" || !mistakes.Has(ws.At(i+1)) {
 		return "", false
 	}
+	// "The wrong birthday" names it without an owner, and "my birthday wrong" has the word behind it.
 	first := i + 2
 	wrong := ws.At(first) == "the" && ws.At(first+1) == "wrong"
 	if k := first + 3; wrong && ws.At(k) == "for" && ownedTrait(ws, k+1) > 0 { // "the wrong date for my birthday"
@@ -56,8 +62,8 @@ func wrongValue(text string, ws english.Words, i int) (string, bool) {
 	if wrong && traits.Has(ws.At(first+2)) {
 		end = first + 3
 	}
-	if end == 0 {
-		return "", false
+	if end == 0 || wrong && end < len(ws) && ws[end-1].Stop == 0 {
+		return "", false // "the wrong birthday for my mum"
 	}
 	thing := text[ws[first].Start:ws[end-1].End]
 	if wrong {
@@ -131,6 +137,7 @@ func newValue(text string, ws english.Words, i int) (string, bool) {
 	for k < min(len(ws), i+maxOther) && !given.Has(ws[k].Text) {
 		k++
 	}
+	// What others come to is theirs: "my sister got a new number, 555 0199".
 	mine := ws.At(k+1) == "me" || ws.At(k+1) == "us"
 	if mine {
 		k++
@@ -164,6 +171,7 @@ func newValue(text string, ws english.Words, i int) (string, bool) {
 // setTo reads "Replace my emergency contact with Dev" and "Change my address to 5 Elm Road", from the verb, as "My
 // address is 5 Elm Road now". Without a value that can be told from a file's, it may be an order about a text.
 func setTo(text string, ws english.Words, i int) (string, bool) {
+	// Words of a condition or a time make it a change for a while.
 	link := "to"
 	if ws.At(i) == "replace" {
 		link = "with"
@@ -171,16 +179,23 @@ func setTo(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	end := ownedTrait(ws, i+1)
-	if end == 0 || ws.At(end) != link || end+1 >= len(ws) || ws[end:].Any(english.TaskWords) {
+	if ws.Has("while") || ws.Has("until") || ws.Has("when") {
+		return "", false
+	}
+	if end == 0 || ws[end-1].Text == "name" || ws.At(end) != link || end+1 >= len(ws) || ws[end:].Any(english.TaskWords) {
 		return "", false
 	}
 	value := ws[end+1]
 	if !value.Upper && !english.StartsWithDigit(value.Text) && value.Text != "my" {
 		return "", false
 	}
-	last := end + 1 // of the value: "now" stands before a mark
+	// "Now" stands behind the value and before a mark: "my contact is Dev now, on 555 0176".
+	last := end + 1
 	for last+1 < len(ws) && (ws[last].Stop == 0 || ws[last].Stop == '\'') {
 		last++
+		if english.Prepositions.Has(ws[last].Text) || clauseOpeners.Has(ws[last].Text) || ws[last].Text == "until" {
+			return "", false // "Change my name to Bob in the poem"
+		}
 	}
 	said := text[ws[i+1].Start:ws[end-1].End] + " is " + text[value.Start:ws[last].End] + " now" + text[ws[last].End:]
 	return begun(text[:ws[i].Start], said), true
@@ -192,7 +207,10 @@ func totalled(text string, ws english.Words, i int) (string, bool) {
 	counts := i + 2
 	is := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "is"
 	makes := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "makes"
-	more := i > 0 && (ws[:i].Has("another") || ws[:i].Has("second") || ws[:i].Has("third") || ws[:i].Has("new"))
+	// Somebody else's are not counted: "my neighbor got another cat, that's 6 cats now".
+	before := ws[min(english.SkipLeads(ws), i):i]
+	gains := before.Any(gaining) && (before.Has("i") || before.Has("we") || gaining.Has(before[0].Text))
+	more := gains && (before.Has("another") || before.Has("second") || before.Has("third") || before.Has("new"))
 	if counts+1 >= len(ws) || !is && !makes || !more || !isCount(ws[counts].Text) || !isPlural(ws[counts+1].Text) {
 		return "", false
 	}
@@ -211,6 +229,7 @@ func totalled(text string, ws english.Words, i int) (string, bool) {
 // leftOver reads "I have four left", behind a part of several things, as "I have four hens left": "A fox took one of
 // the hens, so I have four left", "I'm down to four".
 func leftOver(text string, ws english.Words, i int) (string, bool) {
+	// "I have four left", "I only have four left", "we're down to four".
 	count := i + 2
 	if w := ws.At(i + 1); w == "only" || w == "just" || w == "now" {
 		count++
@@ -224,10 +243,24 @@ func leftOver(text string, ws english.Words, i int) (string, bool) {
 		ws.At(count+1) != "now" && ws[count].Stop == 0 {
 		return "", false
 	}
+	if !ws[:i].Any(losing) {
+		return oneMore(text, ws, i, count) // none of "I walked one of the dogs"
+	}
 	for j := i - 1; j > 2; j-- {
 		part := ws[j-1].Text == "the" || ws[j-1].Text == "my" || ws[j-1].Text == "our"
 		if part && ws[j-2].Text == "of" && isPlural(ws[j].Text) && (isCount(ws[j-3].Text) || ws[j-3].Text == "some") {
 			return text[:ws[count].End] + " " + text[ws[j].Start:ws[j].End] + text[ws[count].End:], true
+		}
+	}
+	return "", false
+}
+
+// oneMore reads "I have two now", behind another thing of a kind, as "I have two cats now": "I adopted another cat".
+func oneMore(text string, ws english.Words, i, count int) (string, bool) {
+	for j := i - 1; j > 1; j-- {
+		if ws[j-1].Text == "another" && ws[:j].Any(gaining) && (ws[:j].Has("i") || ws[:j].Has("we")) &&
+			!english.StopWords.Has(ws[j].Text) && ws.At(count) != "one" {
+			return text[:ws[count].End] + " " + text[ws[j].Start:ws[j].End] + "s" + text[ws[count].End:], true
 		}
 	}
 	return "", false
@@ -251,10 +284,14 @@ func reset(text string, ws english.Words, i int) (string, bool) {
 				value = j + 1
 			}
 		}
-		if value >= len(ws) || !english.StartsWithDigit(ws[value].Text) && ws[value].Text != "noon" {
+		// A day of the week, or a time of day.
+		at := " at "
+		if value < len(ws) && weekdays.Has(strings.TrimSuffix(ws[value].Text, "s")) {
+			at = " on "
+		} else if value >= len(ws) || !english.StartsWithDigit(ws[value].Text) && ws[value].Text != "noon" {
 			return "", false
 		}
-		said := "remind me about my " + text[ws[i+2].Start:ws[k-1].End] + " at " + text[ws[value].Start:]
+		said := "remind me about my " + text[ws[i+2].Start:ws[k-1].End] + at + text[ws[value].Start:]
 		return begun(text[:ws[i].Start], said), true
 	}
 	return "", false

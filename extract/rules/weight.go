@@ -29,6 +29,7 @@ var telling = tables.Phrases("telling")
 
 // hollow reports whether a statement says nothing that is worth reading later: "We pulled off a great win!".
 func hollow(ws english.Words, t topics) bool {
+	// Words that count for nothing elsewhere make these statements: "I'm looking for work".
 	if telling.Found(ws) {
 		return false
 	}
