@@ -19,6 +19,7 @@ type matter struct {
 
 var matters = mattersOf()
 
+// mattersOf reads the table. Its lines name the words first, as those of other tables of phrases do.
 func mattersOf() (out []matter) {
 	for words, asked := range tables.Lists("told-as") {
 		out = append(out, matter{words, asked})

@@ -182,8 +182,11 @@ func setTo(text string, ws english.Words, i int) (string, bool) {
 	if ws.Has("while") || ws.Has("until") || ws.Has("when") {
 		return "", false
 	}
-	if end == 0 || ws[end-1].Text == "name" || ws.At(end) != link || end+1 >= len(ws) || ws[end:].Any(english.TaskWords) {
+	if end == 0 || ws.At(end) != link || end+1 >= len(ws) || ws[end:].Any(english.TaskWords) {
 		return "", false
+	}
+	if ws[end-1].Text == "name" {
+		return "", false // it may be one of a game or of a file
 	}
 	value := ws[end+1]
 	if !value.Upper && !english.StartsWithDigit(value.Text) && value.Text != "my" {
@@ -208,6 +211,7 @@ func totalled(text string, ws english.Words, i int) (string, bool) {
 	is := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "is"
 	makes := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "makes"
 	// Somebody else's are not counted: "my neighbor got another cat, that's 6 cats now".
+	// The words that lead into the statement are the speaker's always: "I forgot to tell you".
 	before := ws[min(english.SkipLeads(ws), i):i]
 	gains := before.Any(gaining) && (before.Has("i") || before.Has("we") || gaining.Has(before[0].Text))
 	more := gains && (before.Has("another") || before.Has("second") || before.Has("third") || before.Has("new"))
@@ -257,6 +261,7 @@ func leftOver(text string, ws english.Words, i int) (string, bool) {
 
 // oneMore reads "I have two now", behind another thing of a kind, as "I have two cats now": "I adopted another cat".
 func oneMore(text string, ws english.Words, i, count int) (string, bool) {
+	// Nothing is known of how the noun makes its plural, so that an irregular one is read by its "s" as well.
 	for j := i - 1; j > 1; j-- {
 		if ws[j-1].Text == "another" && ws[:j].Any(gaining) && (ws[:j].Has("i") || ws[:j].Has("we")) &&
 			!english.StopWords.Has(ws[j].Text) && ws.At(count) != "one" {
