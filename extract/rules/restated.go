@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -105,8 +106,16 @@ func meantFor(text string, ws english.Words, i int) (string, bool) {
 		if ws[k].Text == "when" && ws[k+1].Text == "i" && (ws.At(k+2) == "said" || ws.At(k+2) == "wrote") {
 			return saidWrong(text, ws[k+3:], meant)
 		}
-		if owner := ws[k+1].Text; ws[k].Text != "for" || owner != "my" && owner != "our" && owner != "the" {
+		owner := ws[k+1].Text
+		own := owner == "my" || owner == "our"
+		if ws[k].Text != "for" || !own && owner != "the" {
 			continue
+		}
+		// A value has a number, or of the speaker's own things a capital: "no harm for my sister" has neither.
+		if !slices.ContainsFunc(ws[value:k], func(w english.Word) bool {
+			return own && w.Upper || english.StartsWithDigit(w.Text)
+		}) {
+			return "", false
 		}
 		end := k + 1
 		for end+1 < len(ws) && ws[end].Stop == 0 {

@@ -27,7 +27,7 @@ func TestRestated(t *testing.T) {
 	keepsNone(t,
 		"Change my essay to the past tense.", "Replace my title with something shorter.", "That makes 4 errors now.",
 		"I got the wrong answer, it's 42.", "Make the button 9 pixels wide.", "They gave me a new task, 12 pages long.",
-		"I meant the second paragraph.",
+		"I meant the second paragraph.", "I meant no harm for my sister.", "I meant that as a joke for the kids.",
 	)
 }
 
