@@ -51,7 +51,7 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 	changed := c.changed || all.Has("new") || all.Has("again")
 	for i := from; i < to; i++ {
 		s, n := singleAt(all, i)
-		if n == 0 || unsure && !(s.kind == "name" && asideBehind(all, i+n)) {
+		if n == 0 || forSomebody(all[i+n:]) || unsure && !(s.kind == "name" && asideBehind(all, i+n)) {
 			continue
 		}
 		if claim, ok := c.single(all, i, n, s, changed, own); ok {
@@ -66,6 +66,16 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 		i += n - 1
 	}
 	return out
+}
+
+// forSomebody reports whether ws says that a thing before it is for somebody else: "a new phone for my mom".
+func forSomebody(ws english.Words) bool {
+	if ws.At(0) != "for" || len(ws) < 2 {
+		return false
+	}
+	who := ws[1]
+	mine := possessives.Has(who.Text) && (relation(ws.At(2)) != "" || persons.Has(ws.At(2)))
+	return mine || thirdPersons.Has(who.Text) || who.Upper && givenNames.Has(who.Text)
 }
 
 // asideBehind reports whether a name between commas stands at all[i], which nothing else in the fact makes uncertain:
