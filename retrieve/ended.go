@@ -95,11 +95,12 @@ func (s *spoken) beside(o *spoken) bool {
 	return s != o && len(is.EventIDs) > 0 && is.SessionID == was.SessionID && slices.Equal(is.EventIDs, was.EventIDs)
 }
 
-// goesOn reports whether a fact is of a turn that goes on behind the part of a sentence which is another fact: "now
-// cook at the Heron Inn" behind "I quit Marlow's". The words of a whole sentence end in a mark.
+// goesOn reports whether o is a part of a sentence, and s another fact of its turn, which may be the rest of it: "I
+// quit Marlow's" and "now cook at the Heron Inn". A whole sentence mostly ends in a mark.
 func (s *spoken) goesOn(o *spoken) bool {
 	part := strings.TrimSpace(o.Memory.Source.Quote)
-	return s.beside(o) && part != "" && !strings.ContainsAny(part[len(part)-1:], ".!?")
+	whole := strings.HasSuffix(strings.TrimRight(part, ")\"'”’"), ".") || strings.ContainsAny(part, "!?…")
+	return s.beside(o) && part != "" && !whole
 }
 
 // follows reports whether a statement tells what is so since an earlier one ended something.

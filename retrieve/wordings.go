@@ -14,7 +14,7 @@ import (
 // wording is one text that a question is searched with, and what was found.
 type wording struct {
 	text   string
-	meant  string   // the same with "I" for a name of the user: the vector is of this
+	meant  string   // the same with "I" for a name of the user: the vector is of this and of told
 	told   string   // the words in which its answers are told
 	shown  string   // the text in explanations, or what an expander added to the question
 	terms  []string // analyzed words, distinct

@@ -113,7 +113,7 @@ func (c *Claim) changesValue(o *Claim) bool {
 }
 
 // sameThing reports whether one of two values is the other one, told more exactly: "García" of "José García López", and
-// "an iPhone 12" and "an iPhone", of which the first words are the whole other one.
+// "an iPhone 12" begins with "an iPhone".
 func (c *Claim) sameThing(o *Claim) bool {
 	if c.Attribute == lastNameAttribute {
 		return (c.Loose || o.Loose) && shareWord(c.Value, o.Value)

@@ -87,10 +87,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	if strings.Contains(fact, "?") {
 		return claims, nil, len(list) > 1
 	}
-	claims = wedded(claims, all)
-	if !all.Has("volunteer") {
-		claims = withWork(claims)
-	}
+	claims = withWork(wedded(claims, all), all)
 	framed := withAlone(withSmoking(withDenied(c.framed(all)), all), all)
 	claims = withRank(withLastName(withFramed(claims, framed)), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)

@@ -84,11 +84,10 @@ func (v *verbPhrase) meets(f *frame, rest english.Words) bool {
 
 // wedded adds that a wedding is no longer to come once the speaker got married.
 func wedded(claims []Claim, all english.Words) []Claim {
-	// An earlier marriage leaves the wedding where it is.
+	if all.Has("before") || isApart(all) {
+		return claims // an earlier marriage leaves the wedding where it is
+	}
 	for _, cl := range claims {
-		if all.Has("before") || isApart(all) {
-			break
-		}
 		if cl.Attribute == "marital status" && cl.Value == "married" && !cl.Loose && !cl.Ended &&
 			(all.Has("got") || all.At(1) == "married") {
 			return append(claims, Claim{Attribute: "wedding time", Ended: true})

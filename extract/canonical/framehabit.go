@@ -193,7 +193,11 @@ func narrows(rest english.Words) bool {
 func withFramed(found, framed []Claim) []Claim {
 	own := len(found)
 	for _, f := range framed {
-		same := func(c Claim) bool { return c.Attribute == f.Attribute && (c.Value == f.Value || c.Ended == f.Ended) }
+		// A statement may end several values of one attribute: "I live alone now".
+		same := func(c Claim) bool {
+			several := c.Ended && f.Value != ""
+			return c.Attribute == f.Attribute && (c.Value == f.Value || c.Ended == f.Ended && !several)
+		}
 		k := slices.IndexFunc(found, same)
 		switch {
 		case k < 0:

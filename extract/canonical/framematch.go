@@ -48,7 +48,6 @@ var (
 	children         = frameTables.Words("children")
 	unborn           = frameTables.Words("unborn")
 	smokes           = frameTables.Words("smokes")
-	renaming         = frameTables.Words("renaming")
 	softwareManagers = frameTables.Words("software-managers")
 	feastLinks       = frameTables.Words("feast-links")
 	onlyOne          = frameTables.Words("only-one")
@@ -297,8 +296,8 @@ func productOf(ws english.Words) string {
 	return ""
 }
 
-// productKind is the kind of a product. Its name may have a number behind it, "phone" of "my phone is an iphone 12",
-// if the fact names the kind.
+// productKind is the kind of a product: "phone" of "my phone is an iphone 12". A number may stand behind the name, if
+// the fact names the kind.
 func productKind(name string, all english.Words) string {
 	if kind := products.Of(name); kind != "" {
 		return kind

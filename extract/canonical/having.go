@@ -97,7 +97,7 @@ func counted(o owner, n string, ws english.Words, changed bool) []Claim {
 			continue
 		}
 		if rest := ws[i+1:]; len(rest) > 0 && !english.Prepositions.Has(rest[0].Text) &&
-			!modifierStarts.Has(rest[0].Text) && rest[0].Text != "named" && rest[0].Text != "called" {
+			!modifierStarts.Has(rest[0].Text) && !called.Has(rest[0].Text) {
 			return nil
 		}
 		if i == 1 {

@@ -162,7 +162,7 @@ func leftFlat() []Claim {
 
 // withAlone adds that nobody shares the place of who lives alone now.
 func withAlone(claims []Claim, all english.Words) []Claim {
-	// What follows may bound it: "alone now in the week".
+	// "On my own now" says the same, and what follows may bound it.
 	ends := changeWords.Has(all[len(all)-1].Text) || all.Has("own") || all.Has("myself")
 	for _, cl := range claims {
 		if ends && cl.Attribute == "living" && cl.Value == "alone" && cl.Changed && !cl.Ended {

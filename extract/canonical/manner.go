@@ -190,7 +190,7 @@ func mannerSide(ws english.Words, denied bool) (name, side string) {
 		}
 		s := mannerSides.Of(ws[i].Text)
 		if next := ws.At(i + 1); ws[i].Text == "long" && answerNouns.Has(next) && singular(next) != next {
-			s = "long" // elsewhere it is of anything
+			s = "long" // elsewhere "long" says nothing of answers
 		}
 		if s == "" || side != "" || ws[i].Text == "sentences" && !wholeWords.Has(ws.At(i-1)) {
 			continue

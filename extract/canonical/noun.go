@@ -213,3 +213,13 @@ func (c *claim) favoriteAtEnd() reading {
 	}
 	return reading{}
 }
+
+// forSomebody reports whether ws says that a thing before it is for somebody else: "a new phone for my mom".
+func forSomebody(ws english.Words) bool {
+	if ws.At(0) != "for" || len(ws) < 2 {
+		return false
+	}
+	who := ws[1]
+	mine := possessives.Has(who.Text) && (relation(ws.At(2)) != "" || persons.Has(ws.At(2)))
+	return mine || thirdPersons.Has(who.Text) || who.Upper && givenNames.Has(who.Text)
+}

@@ -68,16 +68,6 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 	return out
 }
 
-// forSomebody reports whether ws says that a thing before it is for somebody else: "a new phone for my mom".
-func forSomebody(ws english.Words) bool {
-	if ws.At(0) != "for" || len(ws) < 2 {
-		return false
-	}
-	who := ws[1]
-	mine := possessives.Has(who.Text) && (relation(ws.At(2)) != "" || persons.Has(ws.At(2)))
-	return mine || thirdPersons.Has(who.Text) || who.Upper && givenNames.Has(who.Text)
-}
-
 // asideBehind reports whether a name between commas stands at all[i], which nothing else in the fact makes uncertain:
 // "my new dentist, Dr. Lee, wants to see me".
 func asideBehind(all english.Words, i int) bool {

@@ -23,10 +23,10 @@ func (c *claim) parted(ws english.Words) []Claim {
 		return nil
 	}
 	if o, n := c.relative(ws); o != "" {
-		if begins := english.Lex(c.text).At(0); begins != "my" && begins != "our" {
-			return nil // "last year my mom moved in with us"
-		}
-		if len(ws) == n+4 && ws[n:].StartWith("moved", "in", "with") && (ws[n+3].Text == "us" || ws[n+3].Text == "me") {
+		// Behind a time it may be long past: "the year before, my mom moved in with us".
+		begins, whom := english.Lex(c.text).At(0), ws.At(n+3)
+		if (begins == "my" || begins == "our") && len(ws) == n+4 && ws[n:].StartWith("moved", "in", "with") &&
+			(whom == "us" || whom == "me") {
 			return []Claim{{Attribute: o.attribute("home"), Ended: true}}
 		}
 		// "My wife passed" may be of a test.

@@ -243,7 +243,7 @@ func (r *rewording) match(tokens []token, fact string, ws english.Words, found m
 	return -1
 }
 
-// upToMark is until, or the number of words before the first mark behind from of them.
+// upToMark is until, or fewer words, if a mark stands before. It looks for marks behind the first from words.
 func upToMark(ws english.Words, from, until int) int {
 	for n := max(from, 2); n <= until; n++ {
 		title := titles.Has(strings.TrimSuffix(ws[n-2].Text, ".")) // "Dr."

@@ -58,7 +58,8 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	return append(out, c.employedAt(o, ws[end:])...)
 }
 
-// formerTrade reads "am a nurse" of what no longer holds. Of a nurse "at Acme" only the work there does not.
+// formerTrade reads "am a nurse" of what no longer holds. Who no longer is a nurse "at Acme" may be one
+// elsewhere.
 //
 // The text of a statement that ended is compared as a whole, too. This finds the trade where the earlier statement says
 // more: "I'm a nurse on the night ward".
@@ -182,7 +183,10 @@ func (c *claim) employedAt(o owner, ws english.Words) []Claim {
 }
 
 // withWork adds that who works somewhere now is not without a job any more.
-func withWork(claims []Claim) []Claim {
+func withWork(claims []Claim, all english.Words) []Claim {
+	if all.Has("volunteer") {
+		return claims
+	}
 	for _, cl := range claims {
 		if cl.Attribute == "employer" && cl.Changed && !cl.Ended {
 			return append(claims, Claim{Attribute: "employment", Value: "job", Changed: true})

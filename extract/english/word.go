@@ -13,7 +13,7 @@ type Word struct {
 	Text       string
 	Start, End int  // bytes of the sentence
 	Stop       rune // the first mark between this word and the next; 0 if only space
-	Upper      bool // written with a capital, and not in capitals throughout
+	Upper      bool // written with a capital, or with one behind its first letter ("iPhone"), and not in capitals
 }
 
 // Words are the words of a sentence, in order.
@@ -100,7 +100,7 @@ func Split(s string) Words {
 		}
 		end := wordEnd(s, i)
 		second, _ := utf8.DecodeRuneInString(s[i+n:])
-		camel := unicode.IsLower(r) && unicode.IsUpper(second) // "iPhone"
+		camel := unicode.IsLower(r) && unicode.IsUpper(second) && end-i > len("kWh") // "iPhone"
 		words = appendWord(words, s[i:end], i, end, camel || unicode.IsUpper(r) && !unicode.IsUpper(second))
 		i = end
 	}

@@ -9,13 +9,14 @@ import (
 
 // Some sentences name a thing of the speaker's and the value that is right, in the words of a correction or an order:
 // "I typed my birthday wrong, it's on 8 June", "Replace my emergency contact with Dev". They are read as the plain
-// statement "My birthday is on 8 June". Its words come from the sentence alone.
+// statement "My birthday is on 8 June". Its noun and its value are words of the sentence.
 
 var (
 	mistakes  = tables.Words("mistakes")
 	resetting = tables.Words("resetting")
 	gaining   = tables.Words("gaining")
 	losing    = tables.Words("losing")
+	issuers   = tables.Words("issuers")
 	given     = tables.Words("given")
 )
 
@@ -33,7 +34,7 @@ func ownedTrait(ws english.Words, i int) int {
 	}
 	end := 0
 	for j := i + 1; j < min(len(ws), i+1+maxOwned) && !english.StopWords.Has(ws[j].Text); j++ {
-		if traits.Has(ws[j].Text) || noted.Has(ws[j].Text) {
+		if ofOne(ws[j].Text) {
 			end = j + 1
 		}
 		if ws[j].Stop != 0 && !strings.ContainsRune("'’", ws[j].Stop) {
@@ -43,23 +44,22 @@ func ownedTrait(ws english.Words, i int) int {
 	return end
 }
 
-// wrongValue reads "I typed my birthday wrong, it's on 8 June", from "I", as "My birthday is on 8 June".
+// wrongValue reads "I typed my birthday wrong, it's on 8 June", from "I", as "Actually, my birthday is on 8 June".
 func wrongValue(text string, ws english.Words, i int) (string, bool) {
 	if ws.At(i) != "i" || !mistakes.Has(ws.At(i+1)) {
 		return "", false
 	}
 	// "The wrong birthday" names it without an owner, and "my birthday wrong" has the word behind it.
 	first := i + 2
+	if ws.At(first) == "you" {
+		first++
+	}
 	wrong := ws.At(first) == "the" && ws.At(first+1) == "wrong"
 	if k := first + 3; wrong && ws.At(k) == "for" && ownedTrait(ws, k+1) > 0 { // "the wrong date for my birthday"
 		end := ownedTrait(ws, k+1)
 		return valueOfWrong(text, ws, i, text[ws[k+1].Start:ws[end-1].End], end, true)
 	}
-	from := first
-	if wrong { // "I gave you the wrong birthday" names it without "my"
-		from = first + 1
-	}
-	end := ownedTrait(ws, from)
+	end := ownedTrait(ws, first)
 	if wrong && traits.Has(ws.At(first+2)) {
 		end = first + 3
 	}
@@ -68,7 +68,7 @@ func wrongValue(text string, ws english.Words, i int) (string, bool) {
 	}
 	thing := text[ws[first].Start:ws[end-1].End]
 	if wrong {
-		thing = "my " + text[ws[first+2].Start:ws[end-1].End]
+		thing = "my " + text[ws[first+2].Start:ws[end-1].End] // "I gave you the wrong birthday"
 	}
 	return valueOfWrong(text, ws, i, thing, end, wrong)
 }
@@ -104,15 +104,16 @@ func meantFor(text string, ws english.Words, i int) (string, bool) {
 	for k := value + 1; k+2 < min(len(ws), value+maxOther); k++ {
 		meant := text[ws[value].Start:ws[k-1].End]
 		if ws[k].Text == "when" && ws[k+1].Text == "i" && (ws.At(k+2) == "said" || ws.At(k+2) == "wrote") {
-			return saidWrong(text, ws[k+3:], meant)
+			return saidWrong(text, text[:from(ws, i)], ws[k+3:], meant)
 		}
 		owner := ws[k+1].Text
 		own := owner == "my" || owner == "our"
 		if ws[k].Text != "for" || !own && owner != "the" {
 			continue
 		}
-		// A value has a number, or of the speaker's own things a capital: "no harm for my sister" has neither.
-		if !slices.ContainsFunc(ws[value:k], func(w english.Word) bool {
+		// A person is no value, and a value has a number, or a capital where the thing is the speaker's own: "no harm
+		// for my sister", "Spanish for my sister".
+		if persons.Has(ws.At(k+2)) || !slices.ContainsFunc(ws[value:k], func(w english.Word) bool {
 			return own && w.Upper || english.StartsWithDigit(w.Text)
 		}) {
 			return "", false
@@ -121,19 +122,30 @@ func meantFor(text string, ws english.Words, i int) (string, bool) {
 		for end+1 < len(ws) && ws[end].Stop == 0 {
 			end++
 		}
-		return "Actually, " + text[ws[k+1].Start:ws[end].End] + " is " + meant, true
+		said := "actually, " + text[ws[k+1].Start:ws[end].End] + " is " + meant
+		return begun(text[:from(ws, i)], said+text[ws[end].End:]), true
 	}
 	return "", false
 }
 
-// saidWrong is the statement ws with what was meant in the place of what it says behind its last preposition.
-func saidWrong(text string, ws english.Words, meant string) (string, bool) {
+// from is where the words "I meant" begin in the text, of which i is the first or the one behind them.
+func from(ws english.Words, i int) int {
+	if ws[i].Text == "i" {
+		return ws[i].Start
+	}
+	return ws[i-2].Start
+}
+
+// saidWrong is the statement ws, behind the words before it, with what was meant in the place of what it says behind
+// its last preposition.
+func saidWrong(text, before string, ws english.Words, meant string) (string, bool) {
 	for k := len(ws) - 2; k > 1; k-- {
 		if at := ws[k].Text; at == "in" || at == "at" || at == "to" || at == "on" || at == "is" || at == "for" {
 			if ws[k+1].Stop != 0 && k+2 < len(ws) {
 				return "", false // more follows than the wrong value
 			}
-			return "Actually, " + text[ws[0].Start:ws[k].End] + " " + meant, true
+			said := "actually, " + text[ws[0].Start:ws[k].End] + " " + meant
+			return begun(before, said+text[ws[len(ws)-1].End:]), true
 		}
 	}
 	return "", false
@@ -142,24 +154,16 @@ func saidWrong(text string, ws english.Words, meant string) (string, bool) {
 // newValue reads "They gave me a new extension, 4820" and "I got a new number, it's 555 0199", from the subject on,
 // as "My extension is 4820 now".
 func newValue(text string, ws english.Words, i int) (string, bool) {
-	k := i
-	for k < min(len(ws), i+maxOther) && !given.Has(ws[k].Text) {
-		k++
-	}
-	// What others come to is theirs: "my sister got a new number, 555 0199".
-	mine := ws.At(k+1) == "me" || ws.At(k+1) == "us"
-	if mine {
-		k++
-	} else if ws.At(i) != "i" && ws.At(i) != "we" {
+	k := cameTo(ws, i)
+	another := ws.At(k+1) == "new" || ws.At(k+1) == "different"
+	if k == 0 || ws.At(k) != "a" || !another {
 		return "", false
 	}
 	end := k + 3
-	for end < min(len(ws), k+3+maxOwned) && !traits.Has(ws[end-1].Text) && !noted.Has(ws[end-1].Text) {
+	for end < min(len(ws), k+2+maxOwned) && !ofOne(ws[end-1].Text) {
 		end++
 	}
-	another := ws.At(k+2) == "new" || ws.At(k+2) == "different"
-	if !another || ws.At(k+1) != "a" || end >= len(ws) || !traits.Has(ws[end-1].Text) && !noted.Has(ws[end-1].Text) ||
-		ws[end-1].Stop != ',' && ws[end-1].Stop != ':' {
+	if end >= len(ws) || !ofOne(ws[end-1].Text) || ws[end-1].Stop != ',' && ws[end-1].Stop != ':' {
 		return "", false
 	}
 	value := end
@@ -173,14 +177,39 @@ func newValue(text string, ws english.Words, i int) (string, bool) {
 	for last+1 < len(ws) && ws[last].Stop == 0 && english.StartsWithDigit(ws[last+1].Text) {
 		last++
 	}
-	said := "my " + text[ws[k+3].Start:ws[end-1].End] + " is " + text[ws[value].Start:ws[last].End] + " now"
+	said := "my " + text[ws[k+2].Start:ws[end-1].End] + " is " + text[ws[value].Start:ws[last].End] + " now"
 	return begun(text[:ws[i].Start], said+text[ws[last].End:]), true
+}
+
+// ofOne reports whether a noun names what somebody has one of.
+func ofOne(noun string) bool { return traits.Has(noun) || noted.Has(noun) }
+
+// cameTo is where it begins what the speaker came to: behind "I got", "they gave me" and "the bank has given us"; 0 if
+// the words at i tell of nothing of the kind. What others come to, and what a friend gives, is theirs.
+func cameTo(ws english.Words, i int) int {
+	k := i + 1
+	whose := ws.At(i) == "my" || ws.At(i) == "the"
+	if whose {
+		k++
+	}
+	giver := issuers.Has(ws.At(k-1)) && (whose || ws.At(i) == "they" || ws.At(i) == "it")
+	for english.Adverbs.Has(ws.At(k)) || (ws.At(k) == "has" || ws.At(k) == "have") && given.Has(ws.At(k+1)) {
+		k++
+	}
+	switch to := ws.At(k + 1); {
+	case !given.Has(ws.At(k)):
+		return 0
+	case giver && (to == "me" || to == "us"):
+		return k + 2
+	case ws.At(i) == "i" || ws.At(i) == "we":
+		return k + 1
+	}
+	return 0
 }
 
 // setTo reads "Replace my emergency contact with Dev" and "Change my address to 5 Elm Road", from the verb, as "My
 // address is 5 Elm Road now". Without a value that can be told from a file's, it may be an order about a text.
 func setTo(text string, ws english.Words, i int) (string, bool) {
-	// Words of a condition or a time make it a change for a while.
 	link := "to"
 	if ws.At(i) == "replace" {
 		link = "with"
@@ -188,6 +217,7 @@ func setTo(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	end := ownedTrait(ws, i+1)
+	// Words of a condition or a time make it a change for a while.
 	if ws.Has("while") || ws.Has("until") || ws.Has("when") {
 		return "", false
 	}
@@ -205,8 +235,8 @@ func setTo(text string, ws english.Words, i int) (string, bool) {
 	last := end + 1
 	for last+1 < len(ws) && (ws[last].Stop == 0 || ws[last].Stop == '\'') {
 		last++
-		if english.Prepositions.Has(ws[last].Text) || clauseOpeners.Has(ws[last].Text) || ws[last].Text == "until" {
-			return "", false // "Change my name to Bob in the poem"
+		if english.Prepositions.Has(ws[last].Text) || clauseOpeners.Has(ws[last].Text) {
+			return "", false // "Change my number to 7 in the poem"
 		}
 	}
 	said := text[ws[i+1].Start:ws[end-1].End] + " is " + text[value.Start:ws[last].End] + " now" + text[ws[last].End:]
@@ -219,10 +249,12 @@ func totalled(text string, ws english.Words, i int) (string, bool) {
 	counts := i + 2
 	is := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "is"
 	makes := (ws.At(i) == "that" || ws.At(i) == "which") && ws.At(i+1) == "makes"
-	// Somebody else's are not counted: "my neighbor got another cat, that's 6 cats now".
-	// The words that lead into the statement are the speaker's always: "I forgot to tell you".
+	// Somebody else's are not counted: "I heard my neighbor got another cat, that's 6 cats now".
 	before := ws[min(english.SkipLeads(ws), i):i]
-	gains := before.Any(gaining) && (before.Has("i") || before.Has("we") || gaining.Has(before[0].Text))
+	gains := len(before) > 0 && gaining.Has(before[0].Text)
+	for k := range before {
+		gains = gains || k > 0 && gaining.Has(before[k].Text) && speakerWords.Has(before[k-1].Text)
+	}
 	more := gains && (before.Has("another") || before.Has("second") || before.Has("third") || before.Has("new"))
 	if counts+1 >= len(ws) || !is && !makes || !more || !isCount(ws[counts].Text) || !isPlural(ws[counts+1].Text) {
 		return "", false
@@ -252,7 +284,7 @@ func leftOver(text string, ws english.Words, i int) (string, bool) {
 		count, has = i+4, true
 	}
 	if w := ws.At(i); i < 5 || w != "i" && w != "we" || !has || count >= len(ws) || !isCount(ws[count].Text) ||
-		count+2 < len(ws) && ws[min(count+1, len(ws)-1)].Stop == 0 || count+1 < len(ws) && ws.At(count+1) != "left" &&
+		count+2 < len(ws) && ws[count+1].Stop == 0 || count+1 < len(ws) && ws.At(count+1) != "left" &&
 		ws.At(count+1) != "now" && ws[count].Stop == 0 {
 		return "", false
 	}
@@ -270,10 +302,14 @@ func leftOver(text string, ws english.Words, i int) (string, bool) {
 
 // oneMore reads "I have two now", behind another thing of a kind, as "I have two cats now": "I adopted another cat".
 func oneMore(text string, ws english.Words, i, count int) (string, bool) {
-	// Nothing is known of how the noun makes its plural, so that an irregular one is read by its "s" as well.
 	for j := i - 1; j > 1; j-- {
-		if ws[j-1].Text == "another" && ws[:j].Any(gaining) && (ws[:j].Has("i") || ws[:j].Has("we")) &&
-			!english.StopWords.Has(ws[j].Text) && ws.At(count) != "one" {
+		// The noun must end the phrase, and make its plural with "s": not "another black cat" nor "another puppy".
+		noun := ws[j].Text
+		plain := english.OwnNouns.Has(noun) && !strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "s") &&
+			noun != "child"
+		ends := ws[j].Stop != 0 || english.Prepositions.Has(ws[j+1].Text) || tailJoints.Has(ws[j+1].Text)
+		gains := gaining.Has(ws.At(j-2)) && speakerWords.Has(ws.At(j-3))
+		if ws[j-1].Text == "another" && plain && ends && gains && ws.At(count) != "one" {
 			return text[:ws[count].End] + " " + text[ws[j].Start:ws[j].End] + "s" + text[ws[count].End:], true
 		}
 	}
@@ -304,6 +340,10 @@ func reset(text string, ws english.Words, i int) (string, bool) {
 			at = " on "
 		} else if value >= len(ws) || !english.StartsWithDigit(ws[value].Text) && ws[value].Text != "noon" {
 			return "", false
+		}
+		unit := strings.TrimSuffix(ws.At(value+1), "s")
+		if english.Periods.Has(unit) || unit == "minute" || unit == "hour" {
+			return "", false // "10 minutes before"
 		}
 		said := "remind me about my " + text[ws[i+2].Start:ws[k-1].End] + at + text[ws[value].Start:]
 		return begun(text[:ws[i].Start], said), true

@@ -10,11 +10,14 @@ func TestRestated(t *testing.T) {
 	for said, want := range map[string]string{
 		"I typed my birthday wrong, it's on 8 June.":                 "Actually, my birthday is on 8 June.",
 		"I put the wrong date for my birthday, it falls on 8 March.": "Actually, my birthday is on 8 March.",
-		"I meant O negative for my blood type.":                      "Actually, my blood type is O negative",
-		"I meant Dundee when I said my brother lives in Perth.":      "Actually, my brother lives in Dundee",
+		"I meant O negative for my blood type.":                      "Actually, my blood type is O negative.",
+		"I meant Dundee when I said my brother lives in Perth.":      "Actually, my brother lives in Dundee.",
 		"IT has given me a different extension, 4820.":               "My extension is 4820 now.",
 		"I got a new email, ann@example.org.":                        "My email is ann@example.org now.",
 		"Change my address to 5 Elm Road.":                           "My address is 5 Elm Road now.",
+		"They gave me a new number, it's 555 0199.":                  "My number is 555 0199 now.",
+		"I adopted another cat, so I have two now.":                  "I have two cats now.",
+		"I gave you the wrong birthday, it's on 8 June.":             "Actually, my birthday is on 8 June.",
 		"A fox took one of the hens, so I have four left.":           "I have four hens left.",
 		"A fox took one of the hens, so I only have four left.":      "I only have four hens left.",
 		"Make the tablets reminder 9:30 am instead of 8.":            "Remind me about my tablets at 9:30 am instead of 8.",
@@ -22,6 +25,20 @@ func TestRestated(t *testing.T) {
 	} {
 		if got := textsOf(t, said); !slices.Contains(got, want) {
 			t.Errorf("%q gives %q, not %q", said, got, want)
+		}
+	}
+	for said, wrong := range map[string]string{
+		"I heard my neighbor got another cat, that's 6 cats now.":  "I have 6 cats now.",
+		"I adopted another black cat, so I have two now.":          "I have two blacks now.",
+		"I walked one of the dogs, so I have two left.":            "I have two dogs left.",
+		"I told my sister she got a new number, 555 0199.":         "My number is 555 0199 now.",
+		"Ana gave me a new email, ann@example.org.":                "My email is ann@example.org now.",
+		"I said the wrong birthday for my mum, it's on 3 May.":     "Actually, my birthday is on 3 May.",
+		"I meant Spanish for my sister.":                           "Actually, my sister is Spanish.",
+		"Move my meeting reminder to 10 minutes before the start.": "Remind me about my meeting at 10 minutes before the start.",
+	} {
+		if got := textsOf(t, said); slices.Contains(got, wrong) {
+			t.Errorf("%q gives %q", said, got)
 		}
 	}
 	keepsNone(t,

@@ -322,11 +322,11 @@ func (c *clause) carriedOut() (topics, bool) {
 		w, next := strings.TrimSuffix(c.at(i), "'s"), c.at(i+1)
 		if projects.Has(w) && c.words[i].Stop == 0 && next != "" && !projects.Has(next) {
 			j := c.behindTime(i + 1)
-			off := c.at(j) == "off" || c.at(j) == "called" && c.at(j+1) == "off" ||
+			settled := c.at(j) == "off" || c.at(j) == "called" && c.at(j+1) == "off" ||
 				c.at(j) == "came" && c.at(j+1) == "through" // "my visa came through"
 			// A year is of something long ago: "The festival was cancelled in 2020".
 			ends := c.at(j+1) == "" || c.wordAt(j).Stop != 0 || c.timed && !english.StartsWithDigit(c.at(j+2))
-			return details, (over.Has(c.at(j)) && ends || off) && !c.words.Has("not")
+			return details, (over.Has(c.at(j)) && ends || settled) && !c.words.Has("not")
 		}
 		if c.words[i].Stop != 0 || english.Pronouns.Has(w) || english.Deictic.Has(w) || english.Prepositions.Has(w) ||
 			speakerWords.Has(w) || english.Auxiliaries.Has(w) || i > 0 && english.Articles.Has(w) {
