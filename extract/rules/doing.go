@@ -291,6 +291,9 @@ var eventRules = table{
 	}},
 	{"I loved the museum", as(details), in(likingsPast)},
 
+	{"I went part time", as(details), func(p *position) bool {
+		return p.word == "went" && (p.next == "part" || p.next == "full") && p.at(p.i+2) == "time"
+	}},
 	{"I bought a few years ago", as(none), (*position).lacksObject},
 	{"I bought that", as(none), func(p *position) bool {
 		this := demonstrative.Has(p.next) && p.rest > 1 // "I made this bowl in class"
@@ -305,9 +308,6 @@ var eventRules = table{
 	}},
 	{"I got over the flu", as(details), func(p *position) bool {
 		return p.word == "got" && p.next == "over" && p.near(p.i+2, illnesses)
-	}},
-	{"I went part time", as(details), func(p *position) bool {
-		return p.word == "went" && (p.next == "part" || p.next == "full") && p.at(p.i+2) == "time"
 	}},
 	{"I found a new job", as(details), (*position).settles},
 	{"I made a cake", as(none), func(p *position) bool {

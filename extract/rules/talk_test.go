@@ -298,7 +298,7 @@ func TestThings(t *testing.T) {
 		"The exam was passed by Tom":                        "",
 		"Doc bumped the dose up to 100":                     "Doc bumped the dose up to 100",
 		"The nurse moved the bed to the wall":               "",
-		"Leo's three and obsessed with diggers":             "Leo's three and obsessed with diggers",
+		"Leo's three and obsessed with diggers":             "Leo's three",
 		"Bond is three":                                     "",
 		"The plumber comes on the mornings":                 "",
 		"Today is my first day at Acme":                     "Today (2023-05-08) is my first day at Acme",
