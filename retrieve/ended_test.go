@@ -50,7 +50,7 @@ func TestEndsLast(t *testing.T) {
 	}
 }
 
-// What one sentence ends stands behind what the same sentence says is so since.
+// A turn may end one thing and tell another one that is so since. The end comes second.
 func TestEndsLastOfTurn(t *testing.T) {
 	friend, nurse := "My best friend is Kwame from football.", "I work as a night nurse at St. Vincent's in Dublin."
 	r := remembering(t,

@@ -160,7 +160,7 @@ func leftFlat() []Claim {
 	return out
 }
 
-// withAlone adds that nobody shares the place of who lives alone now.
+// withAlone adds, for a speaker who lives alone now, that parents and flatmates do not share the place.
 func withAlone(claims []Claim, all english.Words) []Claim {
 	// "On my own now" says the same, and what follows may bound it.
 	ends := changeWords.Has(all[len(all)-1].Text) || all.Has("own") || all.Has("myself")

@@ -58,7 +58,7 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	return append(out, c.employedAt(o, ws[end:])...)
 }
 
-// formerTrade reads "am a nurse" of what no longer holds. Who no longer is a nurse "at Acme" may be one
+// formerTrade reads "am a nurse" of what no longer holds. It reads no "nurse at Acme", as the speaker may be a nurse
 // elsewhere.
 //
 // The text of a statement that ended is compared as a whole, too. This finds the trade where the earlier statement says
