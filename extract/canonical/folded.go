@@ -282,7 +282,7 @@ func withTimeLast(ws english.Words) english.Words {
 	return ws
 }
 
-// maxFolded bounds the words of a thing before such a time.
+// maxFolded bounds the words that are looked at for a new name, or for a time behind a thing.
 const maxFolded = 8
 
 // clauseOfNow is where the clause ends that begins with "and now I" at i; 0 if none does.

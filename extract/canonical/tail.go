@@ -176,10 +176,11 @@ func hasHappened(ws english.Words) bool {
 // The readers of statements take a reason behind a statement for a bound of it. So a reason is left out before any of
 // them reads the fact. A tail is left out only if they found nothing.
 
-// withoutReason is a fact up to why happened what it tells.
+// withoutReason is a fact up to why happened what it tells, and up to the case of which it holds most: "I love running,
+// especially in the rain".
 func withoutReason(fact string) string {
 	ws := english.Lex(fact)
-	for i := minStatement + 1; i+2 < min(len(ws), maxTailStart); i++ { // "I love running, especially in the rain"
+	for i := minStatement + 1; i+2 < min(len(ws), maxTailStart); i++ {
 		if ws[i].Stop == ',' && (ws[i+1].Text == "especially" || ws[i+1].Text == "particularly") {
 			fact = fact[:ws[i].End]
 			ws = ws[:i+1]
