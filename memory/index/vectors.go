@@ -3,7 +3,6 @@ package index
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -47,13 +46,20 @@ func (v *vectors) row(row int32) []float32 {
 	return v.blocks[row/blockRows][at : at+v.dim : at+v.dim]
 }
 
+// streams is how many places of a block dots reads in turns. The processor fetches ahead of each, where one place keeps
+// it waiting for memory.
+const streams = 8
+
 // dots sets the inner products of a query with the rows of a block.
 func (v *vectors) dots(block int, query, out []float32) {
-	rows := len(v.blocks[block]) / v.dim
-	blas32.Gemv(blas.NoTrans, 1,
-		blas32.General{Rows: rows, Cols: v.dim, Stride: v.dim, Data: v.blocks[block]},
-		blas32.Vector{N: v.dim, Inc: 1, Data: query}, 0,
-		blas32.Vector{N: rows, Inc: 1, Data: out[:rows]})
+	rows, q := v.blocks[block], blas32.Vector{N: v.dim, Inc: 1, Data: query}
+	n := len(rows) / v.dim
+	part := (n + streams - 1) / streams
+	for i := range part {
+		for row := i; row < n; row += part {
+			out[row] = blas32.Dot(q, blas32.Vector{N: v.dim, Inc: 1, Data: rows[row*v.dim : (row+1)*v.dim]})
+		}
+	}
 }
 
 // bytes is what the vectors take.
