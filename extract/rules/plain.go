@@ -33,7 +33,8 @@ func readPlain(text string) sentence {
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
 	ownOne, theirsAlone, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
-	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset,
+	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset, toldFirst, toldLast, timeFirst,
+	asValue, wrongNamed, correctionOf, scratched,
 }
 
 // plainly is text as a plain statement. It reports whether text says it in another way.
@@ -44,6 +45,9 @@ func plainly(text string, ws english.Words) (string, bool) {
 			continue
 		}
 		k := i + english.SkipLeads(ws[i:])
+		if ws.At(k) == "please" {
+			k++
+		}
 		for _, read := range plainForms {
 			if plain, ok := read(text, ws, k); ok {
 				return plain, true
@@ -165,6 +169,9 @@ func namedLast(text string, ws english.Words, pronoun string) string {
 
 // ofCorrected reads "He's allergic to sesame, not cashews" behind "I got that wrong about Tadeo" as said of Tadeo.
 func (s *sentence) ofCorrected(before *sentence) bool {
+	if s.behindMisstated(before) {
+		return true
+	}
 	ws := before.words
 	last := len(ws) - 1
 	if last < 1 || ws[last-1].Text != "about" || !ws[last].Upper || !canonical.Corrects(ws) ||

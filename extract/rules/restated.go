@@ -18,6 +18,7 @@ var (
 	losing    = tables.Words("losing")
 	issuers   = tables.Words("issuers")
 	given     = tables.Words("given")
+	tellings  = tables.Words("tellings")
 )
 
 // A reading that is wrong would put words into the speaker's mouth. So each form wants a noun of which people have one,
@@ -103,8 +104,15 @@ func meantFor(text string, ws english.Words, i int) (string, bool) {
 	}
 	for k := value + 1; k+2 < min(len(ws), value+maxOther); k++ {
 		meant := text[ws[value].Start:ws[k-1].End]
-		if ws[k].Text == "when" && ws[k+1].Text == "i" && (ws.At(k+2) == "said" || ws.At(k+2) == "wrote") {
-			return saidWrong(text, text[:from(ws, i)], ws[k+3:], meant)
+		if ws[k].Text == "when" && ws[k+1].Text == "i" && tellings.Has(ws.At(k+2)) {
+			said := k + 3
+			for w := ws.At(said); w == "you" || w == "that"; w = ws.At(said) {
+				said++
+			}
+			return saidWrong(text, text[:from(ws, i)], ws[min(said, len(ws)):], meant)
+		}
+		if ws[k].Text == "when" {
+			return gaveWrong(text, text[:from(ws, i)], ws, k, meant)
 		}
 		owner := ws[k+1].Text
 		own := owner == "my" || owner == "our"
