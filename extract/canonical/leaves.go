@@ -154,7 +154,7 @@ func (c *claim) livesWith(rel string, rest english.Words) []Claim {
 // along.
 func leftFlat() []Claim {
 	out := []Claim{{Attribute: "one flatmate", Ended: true}}
-	for _, left := range [...]string{"parents", "mom", "dad", "flatmate", "friend"} {
+	for _, left := range [...]string{"parents", "mom", "dad", "flatmate", "friend", "sister", "brother"} {
 		out = append(out, Claim{Attribute: lodgingAttribute, Value: left, Ended: true})
 	}
 	return out

@@ -48,6 +48,7 @@ func (c *claim) nouns(all english.Words, from, to int, own bool) (out []Claim) {
 		return nil
 	}
 	unsure := all.Any(uncertainNouns)
+	out = c.noLonger(all, from, to)
 	changed := c.changed || all.Has("new") || all.Has("again")
 	for i := from; i < to; i++ {
 		s, n := singleAt(all, i)

@@ -104,6 +104,13 @@ func Split(s string) Words {
 		words = appendWord(words, s[i:end], i, end, camel || unicode.IsUpper(r) && !unicode.IsUpper(second))
 		i = end
 	}
+	for k := range words[:max(len(words)-1, 0)] {
+		// "VS Code" is one name.
+		w, next := &words[k], words[k+1]
+		in := s[w.Start:w.End]
+		w.Upper = w.Upper || w.Stop == 0 && next.Upper && len(in) > 1 && len(in) < 5 && in == strings.ToUpper(in) &&
+			unicode.IsLetter(rune(in[0]))
+	}
 	return withIs(words)
 }
 

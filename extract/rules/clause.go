@@ -15,9 +15,19 @@ type clause struct {
 	fired func(*rule) // called with each rule that decides; nil except in tests
 }
 
+// namesTask reports whether words tell of a task of an agent's. One in a name does not: "VS Code".
+func namesTask(ws english.Words) bool {
+	for i := range ws {
+		if english.TaskWords.Has(ws[i].Text) && !(ws[i].Upper && i > 1 && ws[i-1].Upper && ws[i-1].Stop == 0) {
+			return true
+		}
+	}
+	return false
+}
+
 // newClause looks over ws once for dates and task words.
 func newClause(ws english.Words) *clause {
-	return &clause{words: ws, timed: dates.Named(ws), task: ws.Any(english.TaskWords)}
+	return &clause{words: ws, timed: dates.Named(ws), task: namesTask(ws)}
 }
 
 // statement reads ws as a statement about the speaker or theirs, and gives its topics.

@@ -16,6 +16,9 @@ var (
 	helping    = tables.Words("helping")
 	namedKinds = tables.Words("named-kinds")
 	ownKinds   = tables.Words("own-kinds")
+	// What "is" tells of these is what they are, and of others may be how they are.
+	taughtKinds = tables.Words("taught-kinds")
+	allergic    = tables.Words("allergic")
 )
 
 const (
@@ -38,6 +41,9 @@ func toldFirst(text string, ws english.Words, i int) (string, bool) {
 	}
 	if is == i || is+3 >= len(ws) || is == i+maxTold+1 || unmarked(ws[is]) != 0 {
 		return "", false
+	}
+	if ws[is:].Has("ever") {
+		return "", false // "80 kg is the most I've ever lifted"
 	}
 	relative, subject := is+1, is+2
 	object, kind := text[ws[i].Start:ws[is-1].End], ws[relative].Text
@@ -100,6 +106,11 @@ func toldLast(text string, ws english.Words, i int) (string, bool) {
 			return "", false
 		}
 	}
+	told := ws[min(is+1, len(ws)-1)]
+	named := told.Upper || english.StartsWithDigit(told.Text) || isCount(told.Text)
+	if !named && !taughtKinds.Has(kind) && !ownKinds.Has(kind) && !ws[subject:is].Any(allergic) || ws[subject:is].Has("ever") {
+		return "", false // "The car I drive is red"
+	}
 	if is+1 >= len(ws) || ws.At(is) != "is" && ws.At(is) != "are" || english.Deictic.Has(ws[is+1].Text) ||
 		english.Pronouns.Has(ws[is+1].Text) || asking.Has(ws[is+1].Text) || ws[is+1].Text == "not" ||
 		ws[is+1].Text == "to" || english.Evaluative.Has(ws[is+1].Text) {
@@ -159,7 +170,15 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		return "My favorite " + kind + " is " + object + text[ws[verb+1].End:ws[end-1].End], end
 	}
 	if ownKinds.Has(kind) {
-		return "My " + kind + " is " + object, end
+		first := k - 1
+		for first > 0 && ws[first-1].Text != "the" && ws[first-1].Text != "is" {
+			first--
+		}
+		last := k - 1
+		for ws[last].Text != kind {
+			last--
+		}
+		return "My " + text[ws[first].Start:ws[last].End] + " is " + object, end
 	}
 	at := verb + 1 // where the object comes
 	switch kind {

@@ -19,7 +19,7 @@ func readPlain(text string) sentence {
 	}
 	plain, ok := plainly(text, s.words)
 	if !ok {
-		return s
+		return s.known()
 	}
 	// A reading that needs another sentence, or gives nothing, is no better than the words as they were said.
 	p := read(plain)
@@ -28,6 +28,26 @@ func readPlain(text string) sentence {
 	}
 	p.said = text
 	return p
+}
+
+// known is s, kept in its own words where no rule keeps it but the keys of facts know other words for it which are kept:
+// "Ford employs me as a welder" tells what "I work as a welder at Ford" does.
+func (s sentence) known() sentence {
+	if s.topics != none || s.told != none || len(s.several) > 0 || secrets.Found(s.words) {
+		return s
+	}
+	plain, ok := canonical.Plainly(s.text)
+	if !ok {
+		return s
+	}
+	p := read(plain)
+	if p.topics == none || p.leans || p.question || len(p.several) > 0 {
+		return s
+	}
+	from := min(english.SkipLeads(s.words), len(s.words)-1)
+	last := s.words[len(s.words.WithoutFillers())-1]
+	s.topics, s.leans, s.start, s.end = p.topics, false, s.words[from].Start, last.End
+	return s
 }
 
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.

@@ -442,3 +442,22 @@ func (c *clause) cameOfAge() (topics, bool) {
 	own := c.at(2) == "his" || c.at(2) == "her" || c.at(2) == "their"
 	return personal | details, own && (c.at(4) == "birthday" || c.at(5) == "birthday") && !c.addressed(0)
 }
+
+var (
+	medicines    = tables.Words("medicines")
+	medicineEnds = tables.Words("medicine-ends")
+)
+
+// minStem is how many letters a medicine has before the end that its name shares with others of its kind.
+const minStem = 3
+
+// isMedicine reports whether a word is the name of a medicine. The ends are those by which the WHO names substances
+// that act alike, https://www.who.int/teams/health-product-and-policy-standards/inn/stembook.
+func isMedicine(word string) bool {
+	for end := minStem; end < len(word); end++ {
+		if medicineEnds.Has(word[end:]) {
+			return true
+		}
+	}
+	return medicines.Has(word)
+}
