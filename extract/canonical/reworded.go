@@ -369,6 +369,10 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 		person := relation(own) != "" || persons.Has(singular(own)) || persons.Has(own)
 		return possessives.Has(ws[0].Text) && len(ws) < 4 && person || len(ws) == 1 && givenNames.Has(ws[0].Text)
 	},
+	"kin": func(_ string, ws, _ english.Words) bool {
+		named := !slices.ContainsFunc(ws[min(2, len(ws)):], func(w english.Word) bool { return !w.Upper })
+		return len(ws) > 1 && possessives.Has(ws[0].Text) && relation(ws[1].Text) != "" && named
+	},
 	// An owner: behind "my parents'" a dwelling must follow, as "my parents' bed" is no home.
 	"poss": func(fact string, ws, rest english.Words) bool {
 		owns := strings.HasSuffix(ws[len(ws)-1].Text, "'s")

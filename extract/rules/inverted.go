@@ -70,7 +70,9 @@ func toldFirst(text string, ws english.Words, i int) (string, bool) {
 	if !speaks(ws, subject) || unmarked(ws[subject-1]) != 0 {
 		return "", false
 	}
-	if !namedKinds.Has(kind) && kind != "where" || english.Articles.Has(ws[i].Text) {
+	// A single word may be a name: "Radiohead is what I listen to".
+	words := is > i+1 && !ws[i+1].Upper || isPlural(ws[i].Text)
+	if !namedKinds.Has(kind) && kind != "where" && words || english.Articles.Has(ws[i].Text) {
 		object = uncapitalized(object)
 	}
 	said, end := completedBy(text, ws, subject, kind, object)
@@ -200,13 +202,11 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		}
 	default:
 		for j := verb + 1; j < min(end, verb+4); j++ {
-			if (strands(ws[j].Text) || ws[j].Text == "in") && (j+1 == end || english.Prepositions.Has(ws[j+1].Text)) {
+			if (strands(ws[j].Text) || ws[j].Text == "in") && (j+1 == end || closes(ws[j+1].Text)) {
 				at = j + 1
 			}
 		}
-		rest := ws.At(at)
-		if at < end && !english.Prepositions.Has(rest) && !english.DateWords.Has(rest) && !english.Adverbs.Has(rest) &&
-			rest != "every" && rest != "these" && rest != "to" {
+		if at < end && !closes(ws[at].Text) {
 			return "", 0 // it has an object
 		}
 	}
@@ -215,6 +215,12 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		said += text[ws[at-1].End:ws[end-1].End]
 	}
 	return said, end
+}
+
+// closes reports whether a clause has no object before w: "every day", "at work", "most".
+func closes(w string) bool {
+	return english.Prepositions.Has(w) || english.DateWords.Has(w) || english.Adverbs.Has(w) || w == "every" ||
+		w == "these" || w == "most" || w == "best"
 }
 
 // placeOf is the preposition before a place where somebody does something; "" if the verb tells of none.

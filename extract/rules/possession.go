@@ -12,7 +12,9 @@ func (c *clause) possession(i int) topics {
 	for j := i + 1; j < min(len(c.words), i+10); j++ {
 		w := c.at(j)
 		measured := records.Has(w) && c.measured(j+1) // "My best over 1500 free stands at 22:58"
-		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" && !measured {
+		// "My next trip", "my first language"
+		named := ownLife.Has(c.at(j+1)) && c.words[j].Stop == 0
+		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" && c.at(j-1) != "personal" && !measured && !named {
 			return none // "My question is…"
 		}
 		if c.at(j-1) == "friend" && (c.words[j-1].Stop != 0 || !c.words[j].Upper && !thirdVerb(w)) {

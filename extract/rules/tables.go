@@ -239,6 +239,7 @@ var (
 // Objects of "have" and of verbs of taste.
 var (
 	notOwned = tables.Words("not-owned")
+	ownLife  = tables.Words("own-life")
 	fleeting = tables.Words("fleeting")
 	vague    = tables.Words("vague")
 )

@@ -105,7 +105,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		case k.correct(&r, &s):
 		case r.quoted.inside(from), quotesSpeaker(quote), s.namesAnother(r.before.words):
 			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
-		case n == 0 && r.join(&s, k.question(t)):
+		case n == 0 && r.joinAsSaid(&s, quote, k.question(t)):
 		default:
 			r.add(&s, from)
 		}
@@ -118,6 +118,20 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		}
 	}
 	return r.facts
+}
+
+// joinAsSaid joins a sentence with the question before it, in its own words: "What's your favorite band?" tells more of
+// "Radiohead is what I listen to" than the plain statement does. It reports whether it did.
+func (r *turn) joinAsSaid(s *sentence, quote string, q *question) bool {
+	if q == nil || s.said == "" {
+		return r.join(s, q)
+	}
+	said := read(quote)
+	if !r.join(&said, q) {
+		return r.join(s, q)
+	}
+	*s = said
+	return true
 }
 
 // takeBack drops the facts of the last sentence that gave any, as it was a jest. How far back the jest began is not
