@@ -192,7 +192,9 @@ func (c *claim) goesOn(ws english.Words) bool {
 }
 
 // isDate reports whether w is a year, a month or a day as the notes of facts have them.
-func isDate(w string) bool { return endOfTime(english.Words{{Text: w}}) != (time.Time{}) }
+func isDate(w string) bool {
+	return len(w) >= len("2006") && english.StartsWithDigit(w) && endOfTime(english.Words{{Text: w}}) != (time.Time{})
+}
 
 // withoutQuotes is ws without the words between quotation marks, which are somebody else's:
 // "The song goes "I moved to Rome"".

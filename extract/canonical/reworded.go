@@ -22,6 +22,7 @@ var rewordingsText string
 var (
 	rewordingTables = english.Parse(rewordingsText)
 	rewordings      = compileRewordings()
+	rewordingsBy    = rewordingsByFirst()
 	following       = rewordingTables.Words("following")
 	apartWords      = rewordingTables.Words("apart")
 	longSpans       = rewordingTables.Words("long-spans")
@@ -58,6 +59,26 @@ func compileRewordings() (out []rewording) {
 				}
 			}
 			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// rewordingsByFirst are the rewordings that a clause may have by its first word, in the order of the table; those of ""
+// begin with any word.
+func rewordingsByFirst() map[string][]*rewording {
+	out := map[string][]*rewording{"": nil}
+	for i := range rewordings {
+		for _, w := range rewordings[i].first {
+			out[w] = nil
+		}
+	}
+	for i := range rewordings {
+		r := &rewordings[i]
+		for w := range out {
+			if r.first == nil || slices.Contains(r.first, w) {
+				out[w] = append(out[w], r)
+			}
 		}
 	}
 	return out
@@ -140,8 +161,14 @@ func coordinates(w string) bool { return w == "and" || w == "but" || w == "so" }
 // that a pattern has. In mine the subject may lack, as it is the speaker's.
 func rewordingAt(fact string, ws english.Words, mine bool) (text string, most int) {
 	found := map[string]string{}
-	for i := range rewordings {
-		r := &rewordings[i]
+	begin, ok := rewordingsBy[ws.At(0)]
+	if !ok {
+		begin = rewordingsBy[""]
+	}
+	if mine {
+		begin = slices.Concat(begin, rewordingsBy["i"])
+	}
+	for _, r := range begin {
 		tokens := r.tokens
 		switch {
 		case !r.hasKey(ws):

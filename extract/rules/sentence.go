@@ -267,11 +267,14 @@ func withBracket(text string, start, end int) int {
 	return end
 }
 
-// withQuote is start, or where the quotation mark before it is, if that opens a quotation which ends behind start:
-// "“Friends” is on my list".
+// withQuote is start, or where the quotation mark before it is, if that opens a quotation which ends behind start, or
+// the sign of a currency: "“Friends” is on my list", "£950 goes to my landlord every month".
 func withQuote(text string, start int) int {
 	before := text[:start]
 	switch {
+	case strings.HasSuffix(before, "$"), strings.HasSuffix(before, "£"), strings.HasSuffix(before, "€"):
+		_, sign := utf8.DecodeLastRuneInString(before)
+		return start - sign
 	case strings.HasSuffix(before, "“") && strings.Contains(text[start:], "”"):
 		return start - len("“")
 	case strings.HasSuffix(before, `"`) && strings.Count(before, `"`)%2 == 1 && strings.Contains(text[start:], `"`):
