@@ -117,8 +117,9 @@ func valueBehind(ws english.Words, last int) int {
 	if k >= len(ws) || k == last+1 && unmarked(ws[last]) == 0 || unmarked(ws[k-1]) == 0 {
 		return 0
 	}
+	speaker := ws[k].Text == "i" || ws[k].Text == "we"
 	switch w := ws[k].Text; {
-	case w == "it" || w == "mine" || w == "that" || w == "he" || w == "she" || w == "i" || w == "we":
+	case w == "it" || w == "mine" || w == "that" || w == "he" || w == "she" || speaker:
 		k++
 	case w == "the" && ws.At(k+1) == "right":
 		k += 3
@@ -136,8 +137,11 @@ func valueBehind(ws english.Words, last int) int {
 	if k >= len(ws) || english.Evaluative.Has(ws[k].Text) || english.Deictic.Has(ws[k].Text) {
 		return 0
 	}
-	if (ws[k].Text == "on" || ws[k].Text == "at") && ws[last+1].Text != "it" && k+1 < len(ws) {
+	if speaker && (ws[k].Text == "on" || ws[k].Text == "at") && k+1 < len(ws) {
 		k++ // "I'm on 555 0124"
+	}
+	if speaker && !ws[k].Upper && !english.StartsWithDigit(ws[k].Text) && !isCount(ws[k].Text) {
+		return 0 // "wrong nut, I'm allergic to cashews"
 	}
 	return k
 }

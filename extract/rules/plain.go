@@ -54,7 +54,7 @@ func (s sentence) known() sentence {
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
 	ownOne, theirsAlone, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
 	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset, toldFirst, toldLast, timeFirst,
-	asValue, wrongNamed, correctionOf, scratched,
+	asValue, wrongNamed, correctionOf, scratched, framed, reasonTold, insteadFirst,
 }
 
 // plainly is text as a plain statement. It reports whether text says it in another way.

@@ -81,15 +81,19 @@ func valueOfWrong(text string, ws english.Words, i int, thing string, end int, w
 	if w := ws.At(k); !wrong && (w == "wrong" || w == "incorrectly" || w == "wrongly") {
 		wrong, k = true, k+1
 	}
-	for k < len(ws) && ws[k-1].Stop == 0 { // "wrong last time"
+	for k < len(ws) && (ws[k-1].Stop == 0 || ws[k].Text == "sorry") { // "wrong last time", "sorry: it's on 8 June"
 		k++
 	}
+	value := k + 2
+	for english.Adverbs.Has(ws.At(value)) {
+		value++
+	}
 	is := ws.At(k+1) == "is" || ws.At(k+1) == "falls"
-	if !wrong || ws.At(k) != "it" || !is || k+2 >= len(ws) || english.StopWords.Has(ws.At(k+2)) &&
-		!english.Prepositions.Has(ws.At(k+2)) && ws.At(k+2) != "the" {
+	if !wrong || ws.At(k) != "it" || !is || value >= len(ws) || english.StopWords.Has(ws.At(value)) &&
+		!english.Prepositions.Has(ws.At(value)) && ws.At(value) != "the" {
 		return "", false
 	}
-	return begun(text[:ws[i].Start], "actually, "+thing+" is "+text[ws[k+2].Start:]), true
+	return begun(text[:ws[i].Start], "actually, "+thing+" is "+text[ws[value].Start:]), true
 }
 
 // meantFor reads "I meant the 27th of September for our anniversary", from "I" or from what was meant, as "Our
@@ -186,7 +190,11 @@ func newValue(text string, ws english.Words, i int) (string, bool) {
 		last++
 	}
 	said := "my " + text[ws[k+2].Start:ws[end-1].End] + " is " + text[ws[value].Start:ws[last].End] + " now"
-	return begun(text[:ws[i].Start], said+text[ws[last].End:]), true
+	before := text[:ws[i].Start]
+	if english.Prepositions.Has(ws[0].Text) || ws[0].Text == "because" {
+		before = "" // "Because of the spam calls, I got a new number, it's …"
+	}
+	return begun(before, said+text[ws[last].End:]), true
 }
 
 // ofOne reports whether a noun names what somebody has one of.

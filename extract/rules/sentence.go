@@ -96,6 +96,7 @@ func read(text string) sentence {
 	s.keep(i, end, &r)
 	s.takeApart(ws[whole:end], question, &r)
 	s.keepCorrection(question)
+	s.withOrder()
 	return s
 }
 

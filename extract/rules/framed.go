@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// People lead up to what they tell with a clause to the listener, which says nothing of them: "If you need it, my
+// number is…", "Before you suggest a car, you should know I have two kids", "Let me be honest: I hate running". What
+// follows is read as if it stood alone.
+
+var (
+	frameOpeners = tables.Words("frame-openers")
+	frameVerbs   = tables.Words("frame-verbs")
+	listeners    = tables.Words("listeners")
+	minding      = tables.Phrases("minding")
+	footings     = tables.Words("footings")
+	askedOrTold  = tables.Words("told-to")
+)
+
+// framed reads "If you need it, my number is 555 0199", from its first word, as "My number is 555 0199".
+func framed(text string, ws english.Words, i int) (string, bool) {
+	if i > 0 {
+		return "", false
+	}
+	k := 1
+	for k < len(ws) && unmarked(ws[k-1]) == 0 {
+		k++
+	}
+	start := 0
+	switch {
+	case k < len(ws) && isFrame(ws[:k]):
+		start = k
+	case minding.Match(ws, 0) == 0:
+		return "", false
+	}
+	if ws.At(start) == "it" && ws.At(start+1) == "is" && ws.At(start+2) == "because" {
+		start += 3
+	}
+	n := minding.Match(ws, start)
+	start += n
+	if ws.At(start) == "that" && n > 0 {
+		start++
+	}
+	if start == 0 || start+2 >= len(ws) || !ownStart(ws, start) {
+		return "", false
+	}
+	return capitalized(text[ws[start].Start:]), true
+}
+
+// ownStart reports whether a statement of the speaker's begins at i. A pronoun would need the clause before it.
+func ownStart(ws english.Words, i int) bool {
+	w := ws[i].Text
+	return w == "i" || w == "we" || w == "my" || w == "our" || ws[i].Upper && !english.StopWords.Has(w)
+}
+
+// isFrame reports whether a clause before a statement only leads up to it.
+func isFrame(ws english.Words) bool {
+	first := ws[0].Text
+	switch {
+	case first == "let" && (ws.At(1) == "me" || ws.At(1) == "us"):
+		return true
+	case first == "you":
+		return askedOrTold.Has(ws.At(1)) || askedOrTold.Has(ws.At(2))
+	case first == "as" && english.Articles.Has(ws.At(1)):
+		return footings.Has(ws.At(2)) && !ws.Any(firstPerson)
+	case frameOpeners.Has(first):
+		// "If you cook, I eat" is bound to the cooking. What the listener may want to know is not.
+		return ws.Any(listeners) && ws.Any(frameVerbs)
+	}
+	return ws[len(ws)-1].Stop == ':' && len(ws) < 12 && ws.Any(firstPerson) && ws.Any(askedOrTold)
+}
+
+// reasonTold reads "Traveling light is no option, since I have two kids", from its first word, as "I have two kids":
+// where nothing before the reason is the speaker's, the reason is what is told of them.
+func reasonTold(text string, ws english.Words, i int) (string, bool) {
+	if i > 0 || ws[0].Text == "i" || ws[0].Text == "we" {
+		return "", false
+	}
+	for k := 3; k+2 < len(ws); k++ {
+		if w := ws[k].Text; unmarked(ws[k-1]) != ',' || w != "since" && w != "as" && w != "because" {
+			continue
+		}
+		if ws[:k].Any(firstPerson) || ws[:k].Any(addressee) || !ownStart(ws, k+1) || ws[k+1].Upper && ws[k+1].Text != "i" {
+			return "", false
+		}
+		return capitalized(text[ws[k+1].Start:]), true
+	}
+	return "", false
+}
+
+// insteadFirst reads "Instead of the Volvo I drive a Dacia now", from its first word, as "I drive a Dacia now instead of
+// the Volvo".
+func insteadFirst(text string, ws english.Words, i int) (string, bool) {
+	if i > 0 || !ws.StartWith("instead", "of") {
+		return "", false
+	}
+	k := 3
+	for k < min(len(ws), maxTold) && !speaks(ws, k) {
+		k++
+	}
+	if !speaks(ws, k) || k+2 >= len(ws) {
+		return "", false
+	}
+	end := k + 1
+	for end < len(ws) && unmarked(ws[end-1]) == 0 {
+		end++
+	}
+	said := text[ws[k].Start:ws[end-1].End] + " " + uncapitalized(text[ws[0].Start:ws[k-1].End])
+	return capitalized(said) + text[ws[end-1].End:], true
+}
+
+// withOrder parts an order behind "so" from the statement before it, which is kept too: "I read on my phone, so please
+// keep your answers short".
+func (s *sentence) withOrder() {
+	ws := s.words
+	if s.question || s.topics&instruction != 0 || len(s.several) > 1 {
+		return
+	}
+	for j := 4; j+1 < len(ws); j++ {
+		if ws[j-1].Text != "so" || unmarked(ws[j-2]) == 0 || ws[:j].Has("if") {
+			continue
+		}
+		k := j + english.SkipLeads(ws[j:])
+		if ws.At(k) == "please" && k+2 < len(ws) {
+			k++
+		}
+		t := directive(ws, k)
+		if t == none {
+			continue
+		}
+		order := sentence{text: s.text, words: ws, start: ws[k].Start, end: len(strings.TrimRight(s.text, " ")), topics: t}
+		switch {
+		case len(s.several) == 1:
+			s.several = append(s.several, order)
+		case s.topics == none || s.leans:
+			s.topics, s.leans, s.start, s.end = t, false, order.start, order.end
+		default:
+			first := *s
+			first.end = ws[j-2].End
+			s.several = []sentence{first, order}
+		}
+		return
+	}
+}
