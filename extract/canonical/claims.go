@@ -18,12 +18,26 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 		return nil, nil, false
 	}
 	birth := bornNow(fact)
-	fact = reworded(withoutReason(fact))
-	claims, themes, more = wholeClaims(fact)
-	claims, themes = withoutTails(fact, claims, themes)
+	claims, themes, more = claimsIn(fact)
+	if bare := pared(fact); bare != fact {
+		if again, told, parted := claimsIn(bare); firm(again) {
+			if !firm(claims) {
+				themes = told
+			}
+			claims, more = withPared(claims, again), more && parted
+		}
+	}
 	for i := range claims {
 		claims[i].least = birth && strings.HasPrefix(claims[i].Attribute, "count ")
 	}
+	return claims, themes, more
+}
+
+// claimsIn are the claims of the words of a fact as they are.
+func claimsIn(fact string) (claims []Claim, themes []theme, more bool) {
+	fact = reworded(withoutReason(fact))
+	claims, themes, more = wholeClaims(fact)
+	claims, themes = withoutTails(fact, claims, themes)
 	return claims, themes, more
 }
 

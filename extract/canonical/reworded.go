@@ -128,8 +128,9 @@ func reworded(fact string) string {
 // Plainly is a statement in the words that the readers of this package know, if it is told in others: "I was let go" of
 // "they let me go". It reports whether it is.
 func Plainly(text string) (string, bool) {
-	plain := reworded(text)
-	return plain, plain != text
+	bare := pared(text)
+	plain := reworded(bare)
+	return plain, plain != bare
 }
 
 // isApart reports whether a fact is surely not of the speaker's life now: "in 2008 they let me go", "my new boss in the

@@ -18,6 +18,10 @@ func readPlain(text string) sentence {
 		return s
 	}
 	plain, ok := plainly(text, s.words)
+	if !ok && (s.topics == none || s.start > s.words[min(english.SkipLeads(s.words), len(s.words)-1)].Start) {
+		// A remark behind its subject cuts a statement: "I, a born walker, sold my car".
+		plain, ok = canonical.WithoutRemarks(text)
+	}
 	if !ok {
 		return s.known()
 	}
