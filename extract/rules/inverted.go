@@ -19,6 +19,7 @@ var (
 	// What "is" tells of these is what they are, and of others may be how they are.
 	taughtKinds = tables.Words("taught-kinds")
 	allergic    = tables.Words("allergic")
+	usingVerbs  = tables.Words("using-verbs")
 )
 
 const (
@@ -166,21 +167,19 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		return "", 0
 	}
 	if english.Likings.Has(ws[verb].Text) && (ws.At(verb+1) == "best" || ws.At(verb+1) == "most") {
-		if asking.Has(kind) || kind == "one" {
+		// "The color I like best for walls" is not the favorite one.
+		if asking.Has(kind) || kind == "one" || verb+2 != end {
 			return "", 0
 		}
-		return "My favorite " + kind + " is " + object + text[ws[verb+1].End:ws[end-1].End], end
+		return "My favorite " + nounBefore(text, ws, k, kind) + " is " + object, end
 	}
 	if ownKinds.Has(kind) {
-		first := k - 1
-		for first > 0 && ws[first-1].Text != "the" && ws[first-1].Text != "is" {
-			first--
+		// "The bank I left", "the doctor I see for my back"
+		if !usingVerbs.Has(ws[verb].Text) || verb != k+1 && ws[verb-1].Text != "have" || end > verb+2 ||
+			end == verb+2 && !strands(ws[end-1].Text) {
+			return "", 0
 		}
-		last := k - 1
-		for ws[last].Text != kind {
-			last--
-		}
-		return "My " + text[ws[first].Start:ws[last].End] + " is " + object, end
+		return "My " + nounBefore(text, ws, k, kind) + " is " + object, end
 	}
 	at := verb + 1 // where the object comes
 	switch kind {
@@ -193,8 +192,8 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 	case "where":
 		if !strands(ws[end-1].Text) {
 			place := placeOf(ws[verb].Text, object)
-			if place == "" {
-				return "", 0
+			if place == "" || end > verb+1 && !lasts(ws[verb+1:end]) {
+				return "", 0 // "Lisbon is where I live in the winter"
 			}
 			object = place + " " + object
 		} else {
@@ -215,6 +214,19 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		said += text[ws[at-1].End:ws[end-1].End]
 	}
 	return said, end
+}
+
+// nounBefore is the noun phrase of a kind that ends before a clause at k: "best friend" of "the best friend that I have".
+func nounBefore(text string, ws english.Words, k int, kind string) string {
+	last := k - 1
+	for ws[last].Text != kind {
+		last--
+	}
+	first := last
+	for first > 0 && ws[first-1].Text != "the" && ws[first-1].Text != "is" && ws[first-1].Text != "are" {
+		first--
+	}
+	return text[ws[first].Start:ws[last].End]
 }
 
 // closes reports whether a clause has no object before w: "every day", "at work", "most".

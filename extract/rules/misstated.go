@@ -179,6 +179,11 @@ func asValue(text string, ws english.Words, i int) (string, bool) {
 		if ws[k].Text != "as" || end == 0 {
 			continue
 		}
+		// "Put 25 as my age in the story" is about the story.
+		if rest := ws[end:]; len(rest) > 0 && ws[end-1].Stop == 0 && !rest.StartWith("from", "now", "on") &&
+			rest[0].Text != "please" && rest[0].Text != "now" {
+			return "", false
+		}
 		value := ws[i+1 : k]
 		if at := slices.IndexFunc(value, func(w english.Word) bool { return w.Text == "instead" }); at > 0 {
 			value = value[:at]
