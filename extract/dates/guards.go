@@ -50,11 +50,15 @@ func freePeriod(m *match) bool {
 	return m.part("which") == "this" || !determined.MatchString(m.before())
 }
 
-// happensOnce refuses a span of what is compared, and one of what is so again and again: "they always give up in two
-// weeks".
+// happensOnce refuses a span of what is compared, one of what is so again and again, and one in which something has not
+// been: "they always give up in two weeks", "I haven't smoked in six years".
 func happensOnce(m *match) bool {
-	return !compared.MatchString(m.before()) && !generally.MatchString(m.before())
+	return !compared.MatchString(m.before()) && !generally.MatchString(m.before()) &&
+		!notSince.MatchString(m.lower[:m.start-m.offset])
 }
+
+// notSince finds that something has not been, before how long it has not.
+var notSince = regexp.MustCompile(`\b(?:have|has|had)(?:n['’]?t| not| never| hardly| barely)\b[^.;:!?,]*$`)
 
 // countable refuses half units, months, which have a row of their own, and numbers of more than three digits: 1,000
 // weeks are no date that people count to.

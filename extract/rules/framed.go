@@ -16,25 +16,24 @@ var (
 	listeners    = tables.Words("listeners")
 	minding      = tables.Phrases("minding")
 	footings     = tables.Words("footings")
+	pretending   = tables.Words("pretending")
 	askedOrTold  = tables.Words("told-to")
 )
 
 // framed reads "If you need it, my number is 555 0199", from its first word, as "My number is 555 0199".
 func framed(text string, ws english.Words, i int) (string, bool) {
-	if i > 0 {
+	if i > 0 || playing(ws) {
 		return "", false
 	}
 	k := 1
 	for k < len(ws) && unmarked(ws[k-1]) == 0 {
 		k++
 	}
-	start := 0
-	switch {
-	case k < len(ws) && isFrame(ws[:k]):
-		start = k
-	case minding.Match(ws, 0) == 0:
+	supposed := ws[:k].Any(pretending) || ws[0].Text == "let" && ws[:k].Has("say")
+	if k == len(ws) || supposed || !isFrame(ws[:k]) {
 		return "", false
 	}
+	start := k
 	if ws.At(start) == "it" && ws.At(start+1) == "is" && ws.At(start+2) == "because" {
 		start += 3
 	}
@@ -43,7 +42,7 @@ func framed(text string, ws english.Words, i int) (string, bool) {
 	if ws.At(start) == "that" && n > 0 {
 		start++
 	}
-	if start == 0 || start+2 >= len(ws) || !ownStart(ws, start) {
+	if start+2 >= len(ws) || !ownStart(ws, start) {
 		return "", false
 	}
 	return capitalized(text[ws[start].Start:]), true

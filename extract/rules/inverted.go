@@ -72,7 +72,7 @@ func toldFirst(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	// A single word may be a name: "Radiohead is what I listen to".
-	words := is > i+1 && !ws[i+1].Upper || isPlural(ws[i].Text)
+	words := is > i+1 && !ws[i+1].Upper || isPlural(ws[i].Text) || kind == "many"
 	if !namedKinds.Has(kind) && kind != "where" && words || english.Articles.Has(ws[i].Text) {
 		object = uncapitalized(object)
 	}

@@ -155,7 +155,11 @@ func corrected(text string, ws english.Words, i int, thing string, last int) (st
 	if strings.HasSuffix(thing, " house number") && value+1 < len(ws) && unmarked(ws[value]) == 0 {
 		thing = "my address" // "it's 29 Maple Street"
 	}
-	return begun(text[:ws[i].Start], "actually, "+thing+" is "+text[ws[value].Start:]), true
+	is := " is "
+	if weekdays.Has(ws[value].Text) {
+		is = " is on "
+	}
+	return begun(text[:ws[i].Start], "actually, "+thing+is+text[ws[value].Start:]), true
 }
 
 // countedAnew is "actually, I have four siblings", where the count stands behind the things from first to last.
