@@ -81,17 +81,22 @@ func parts(before, remark, after english.Words) bool {
 	first, last, next := remark[0].Text, before[len(before)-1].Text, after[0].Text
 	named := !slices.ContainsFunc(remark, func(w english.Word) bool { return !w.Upper }) // "my dentist, Dr. Lee, is"
 	describes := first == "which" || first == "who" || first == "whose" || first == "whom"
-	said := describes || remarkClauses.Match(remark, 0) > 0 || !remark.Any(negations) && (!speaks(remark) || first == "as")
+	said := describes || remarkClauses.Match(remark, 0) > 0 ||
+		!remark.Any(negations) && (!speaks(remark) || first == "as")
+	// Two clauses of the speaker's, or the parts of a list, are no statement and its remark.
 	if named || noParenthesis.Has(first) || !said || next == "i" || next == "we" || coordinates(next) || next == "or" {
 		return false
 	}
 	speaker := before[0].Text == "i" || before[0].Text == "we"
 	switch {
+	// "I'm, after months without dessert, down to 90 kilos"
 	case isBe(last), english.Auxiliaries.Has(last), last == "not", last == "i", last == "we":
 		return len(before) < maxHalf
+	// "I moved, boxes and all, to Ghent"
 	case speaker && len(before) > 1 && len(before) < 4:
 		return inAny(next, english.Prepositions, english.Articles, possessives) || english.StartsWithDigit(next)
-	case len(before) <= maxHalf && !slices.ContainsFunc(before, func(w english.Word) bool { return isFinite(w.Text) }):
+	// "My dentist, a gentle man, is Dr. Keller"
+	case len(before) <= maxHalf && !hasFinite(before):
 		begins := possessives.Has(before[0].Text) || english.Articles.Has(before[0].Text) || before[0].Upper
 		return begins && isFinite(next)
 	}
@@ -101,6 +106,11 @@ func parts(before, remark, after english.Words) bool {
 // speaks reports whether ws have a subject that is the speaker.
 func speaks(ws english.Words) bool { return ws.Has("i") || ws.Has("we") }
 
+// hasFinite reports whether ws have a verb of a statement.
+func hasFinite(ws english.Words) bool {
+	return slices.ContainsFunc(ws, func(w english.Word) bool { return isFinite(w.Text) })
+}
+
 // isFinite reports whether w is a verb of a statement.
 func isFinite(w string) bool {
 	stem := strings.TrimSuffix(w, "s")
@@ -109,6 +119,8 @@ func isFinite(w string) bool {
 		stem != w && (english.PresentVerbs.Has(stem) || english.Likings.Has(stem)) ||
 		strings.HasSuffix(w, "ly") && !keptAdverbs.Has(w)
 }
+
+// An adverb that weakens what is told is kept, and so is an adjective that tells which one is meant: "nearly", "second".
 
 // withoutTrimmings is a fact without adverbs and adjectives that change little of what it tells.
 func withoutTrimmings(fact string) string {
@@ -137,6 +149,7 @@ func withoutTrimmings(fact string) string {
 			end = ws[i+1].Start
 		}
 	}
+	// The last words are never left out, so that what is told of stays.
 	return out.String() + fact[end:]
 }
 
@@ -173,6 +186,8 @@ func plainLetters(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
+// What describes a name need not be known as an adjective, since nothing but an adjective stands there.
+
 // dropBeforeValue drops the adjectives before a name or a number behind "a" at i: "a silver Honda", "a modest 400
 // euros". Behind "my" and "the" they may be nouns: "my boss Karen".
 func dropBeforeValue(fact string, ws english.Words, i int, drop []bool) {
@@ -182,8 +197,11 @@ func dropBeforeValue(fact string, ws english.Words, i int, drop []bool) {
 	k := i + 1
 	for k < min(len(ws), i+6) && !ws[k].Upper && !isNumber(ws[k].Text) && !english.StartsWithDigit(ws[k].Text) {
 		n := hyphened(fact, ws, k)
-		if w := ws[k+n-1]; w.Stop != 0 && w.Stop != ',' || n == 1 && (english.StopWords.Has(w.Text) || keptBefore.Has(w.Text)) ||
-			occupations.Of(w.Text) != "" || persons.Has(w.Text) || pets.Has(w.Text) || !plainLetters(w.Text) {
+		w := ws[k+n-1]
+		kept := n == 1 && (english.StopWords.Has(w.Text) || keptBefore.Has(w.Text))
+		// A noun before a name or a number is no adjective: "a nurse Ann knows".
+		noun := occupations.Of(w.Text) != "" || persons.Has(w.Text) || pets.Has(w.Text)
+		if w.Stop != 0 && w.Stop != ',' || kept || noun || !plainLetters(w.Text) {
 			return
 		}
 		k += n
@@ -197,7 +215,8 @@ func dropBeforeValue(fact string, ws english.Words, i int, drop []bool) {
 	drop[i] = !ws[k].Upper // "a modest 400 euros"
 }
 
-// withPared are the claims of a fact with those that it has without remarks and modifiers, which count for more.
+// withPared are the claims of a fact with those that it has without remarks and modifiers. Those count for more: of "I
+// drive a beat-up silver Honda" the car is a Honda, and no "beat".
 func withPared(claims, bare []Claim) []Claim {
 	out := slices.Clone(bare)
 	for _, c := range claims {

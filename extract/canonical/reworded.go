@@ -64,6 +64,8 @@ func compileRewordings() (out []rewording) {
 	return out
 }
 
+// A clause begins with few of the words that patterns do, so that most patterns are never looked at.
+
 // rewordingsByFirst are the rewordings that a clause may have by its first word, in the order of the table; those of ""
 // begin with any word.
 func rewordingsByFirst() map[string][]*rewording {
@@ -129,6 +131,7 @@ func reworded(fact string) string {
 // "they let me go". It reports whether it is.
 func Plainly(text string) (string, bool) {
 	bare := pared(text)
+	// Paring alone is no other wording: what no rule keeps is mostly not kept for good reason.
 	plain := reworded(bare)
 	return plain, plain != bare
 }

@@ -34,9 +34,11 @@ func framed(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	start := k
+	// "If I sound stressed, it's because my boss is Helen"
 	if ws.At(start) == "it" && ws.At(start+1) == "is" && ws.At(start+2) == "because" {
 		start += 3
 	}
+	// "…, you should know that I have two kids"
 	n := minding.Match(ws, start)
 	start += n
 	if ws.At(start) == "that" && n > 0 {
@@ -58,16 +60,20 @@ func ownStart(ws english.Words, i int) bool {
 func isFrame(ws english.Words) bool {
 	first := ws[0].Text
 	switch {
+	// "Let me be honest", "let's start with the fixed costs"
 	case first == "let" && (ws.At(1) == "me" || ws.At(1) == "us"):
 		return true
+	// "You asked about my family"
 	case first == "you":
 		return askedOrTold.Has(ws.At(1)) || askedOrTold.Has(ws.At(2))
+	// "As a baseline for the plan"
 	case first == "as" && english.Articles.Has(ws.At(1)):
 		return footings.Has(ws.At(2)) && !ws.Any(firstPerson)
 	case frameOpeners.Has(first):
 		// "If you cook, I eat" is bound to the cooking. What the listener may want to know is not.
 		return ws.Any(listeners) && ws.Any(frameVerbs)
 	}
+	// "I can say it out loud at last:"
 	return ws[len(ws)-1].Stop == ':' && len(ws) < 12 && ws.Any(firstPerson) && ws.Any(askedOrTold)
 }
 
@@ -81,7 +87,8 @@ func reasonTold(text string, ws english.Words, i int) (string, bool) {
 		if w := ws[k].Text; unmarked(ws[k-1]) != ',' || w != "since" && w != "as" && w != "because" {
 			continue
 		}
-		if ws[:k].Any(firstPerson) || ws[:k].Any(addressee) || !ownStart(ws, k+1) || ws[k+1].Upper && ws[k+1].Text != "i" {
+		named := ws[k+1].Upper && ws[k+1].Text != "i" // of somebody else, of whom the words before may be too
+		if ws[:k].Any(firstPerson) || ws[:k].Any(addressee) || !ownStart(ws, k+1) || named {
 			return "", false
 		}
 		return capitalized(text[ws[k+1].Start:]), true
@@ -89,8 +96,8 @@ func reasonTold(text string, ws english.Words, i int) (string, bool) {
 	return "", false
 }
 
-// insteadFirst reads "Instead of the Volvo I drive a Dacia now", from its first word, as "I drive a Dacia now instead of
-// the Volvo".
+// insteadFirst reads "Instead of the Volvo I drive a Dacia now", from its first word, as "I drive a Dacia now instead
+// of the Volvo".
 func insteadFirst(text string, ws english.Words, i int) (string, bool) {
 	if i > 0 || !ws.StartWith("instead", "of") {
 		return "", false
@@ -110,6 +117,8 @@ func insteadFirst(text string, ws english.Words, i int) (string, bool) {
 	return capitalized(said) + text[ws[end-1].End:], true
 }
 
+// An order would be lost behind a statement that has a key of its own.
+
 // withOrder parts an order behind "so" from the statement before it, which is kept too: "I read on my phone, so please
 // keep your answers short".
 func (s *sentence) withOrder() {
@@ -127,9 +136,11 @@ func (s *sentence) withOrder() {
 		}
 		t := directive(ws, k)
 		if t == none {
-			continue
+			continue // a statement behind "so" is taken apart elsewhere
 		}
-		order := sentence{text: s.text, words: ws, start: ws[k].Start, end: len(strings.TrimRight(s.text, " ")), topics: t}
+		order := sentence{
+			text: s.text, words: ws, start: ws[k].Start, end: len(strings.TrimRight(s.text, " ")), topics: t,
+		}
 		switch {
 		case len(s.several) == 1:
 			s.several = append(s.several, order)

@@ -30,45 +30,19 @@ const (
 // toldFirst reads "Java is the language I use at work", from what is told, as "I use Java at work", "7:30 is when I get
 // up" as "I get up at 7:30", and "Three is how many rabbits we've got" as "We've got three rabbits".
 func toldFirst(text string, ws english.Words, i int) (string, bool) {
-	is := i
-	for is < min(len(ws), i+maxTold+1) && ws[is].Text != "is" && ws[is].Text != "are" {
-		told := ws[is]
-		if unmarked(told) == 0 && is+1 < len(ws) && !english.Pronouns.Has(told.Text) && !asking.Has(told.Text) &&
-			!english.Deictic.Has(told.Text) && told.Text != "there" && told.Text != "my" {
-			is++
-			continue
-		}
-		return "", false
-	}
-	if is == i || is+3 >= len(ws) || is == i+maxTold+1 || unmarked(ws[is]) != 0 {
-		return "", false
-	}
-	if ws[is:].Has("ever") {
+	is := endOfTold(ws, i)
+	if is == 0 || ws[is:].Has("ever") {
 		return "", false // "80 kg is the most I've ever lifted"
 	}
-	relative, subject := is+1, is+2
-	object, kind := text[ws[i].Start:ws[is-1].End], ws[relative].Text
-	switch {
-	case kind == "the" || kind == "one":
-		// "The language", "the streaming service", "the one".
-		for subject < min(len(ws), relative+5) && !speaks(ws, subject) {
-			if unmarked(ws[subject-1]) != 0 || ws[subject].Text == "of" {
-				return "", false
-			}
-			kind = ws[subject].Text
-			subject++
+	object := text[ws[i].Start:ws[is-1].End]
+	subject, kind := relativeAt(ws, is+1)
+	if kind == "many" {
+		if !isCount(ws[is-1].Text) {
+			return "", false
 		}
-		if kind == "that" || kind == "which" || kind == "who" {
-			kind = ws[subject-2].Text
-		}
-	case kind == "how" && ws.At(subject) == "many" && isCount(ws[is-1].Text) && subject+2 < len(ws):
-		object += " " + text[ws[subject+1].Start:ws[subject+1].End]
-		subject += 2
-		kind = "many"
-	case !asking.Has(kind):
-		return "", false
+		object += " " + text[ws[subject-1].Start:ws[subject-1].End]
 	}
-	if !speaks(ws, subject) || unmarked(ws[subject-1]) != 0 {
+	if kind == "" || !speaks(ws, subject) || unmarked(ws[subject-1]) != 0 {
 		return "", false
 	}
 	// A single word may be a name: "Radiohead is what I listen to".
@@ -83,40 +57,64 @@ func toldFirst(text string, ws english.Words, i int) (string, bool) {
 	return begun(text[:ws[i].Start], said+text[ws[end-1].End:]), true
 }
 
-// toldLast reads "The bank I use is Monzo", from "the", as "I use Monzo", and "The number of cats we have is one" as
-// "We have one cats".
+// endOfTold is where "is" stands behind what is told at i; 0 if nothing is that a clause of the speaker's may lack.
+func endOfTold(ws english.Words, i int) int {
+	for k := i; k < min(len(ws)-3, i+maxTold+1); k++ {
+		w := ws[k]
+		if (w.Text == "is" || w.Text == "are") && k > i && unmarked(w) == 0 {
+			return k
+		}
+		if unmarked(w) != 0 || english.Pronouns.Has(w.Text) || asking.Has(w.Text) || english.Deictic.Has(w.Text) ||
+			w.Text == "there" || w.Text == "my" {
+			return 0
+		}
+	}
+	return 0
+}
+
+// relativeAt reads the words at i, behind "is", up to the subject of the clause that lacks what is told: "the
+// language", "what", "how many rabbits", which is of the kind "many". The kind is "" if they are none of these.
+func relativeAt(ws english.Words, i int) (subject int, kind string) {
+	subject, kind = i+1, ws[i].Text
+	switch {
+	case kind == "how" && ws.At(subject) == "many" && subject+2 < len(ws):
+		return subject + 2, "many"
+	case asking.Has(kind):
+		return subject, kind
+	case kind != "the" && kind != "one":
+		return 0, ""
+	}
+	// "The language", "the streaming service", "the one".
+	for subject < min(len(ws), i+5) && !speaks(ws, subject) {
+		if unmarked(ws[subject-1]) != 0 || ws[subject].Text == "of" {
+			return 0, ""
+		}
+		kind = ws[subject].Text
+		subject++
+	}
+	// "The language that I use"
+	if kind == "that" || kind == "which" || kind == "who" {
+		kind = ws[subject-2].Text
+	}
+	return subject, kind
+}
+
+// toldLast reads "The bank I use is Monzo", from "the", as "I use Monzo", and "The number of cats we have is two" as
+// "We have two cats".
 func toldLast(text string, ws english.Words, i int) (string, bool) {
 	if ws.At(i) != "the" {
 		return "", false
 	}
-	subject := i + 1
-	for subject < min(len(ws), i+6) && !speaks(ws, subject) {
-		if unmarked(ws[subject]) != 0 {
-			return "", false
-		}
-		subject++
-	}
-	if !speaks(ws, subject) || subject == i+1 {
+	subject, kind := relativeAt(ws, i)
+	if kind == "" || !speaks(ws, subject) || subject == i+1 || unmarked(ws[subject-1]) != 0 {
 		return "", false
 	}
-	kind := ws[subject-1].Text
-	if kind == "that" || kind == "which" || kind == "who" {
-		kind = ws.At(subject - 2)
-	}
 	is := subject + 1
-	for ; is < min(len(ws), subject+maxRelative) && ws[is].Text != "is" && ws[is].Text != "are"; is++ {
-		if unmarked(ws[is]) != 0 {
-			return "", false
-		}
+	for is < min(len(ws)-1, subject+maxRelative) && ws[is].Text != "is" && ws[is].Text != "are" &&
+		unmarked(ws[is]) == 0 {
+		is++
 	}
-	told := ws[min(is+1, len(ws)-1)]
-	named := told.Upper || english.StartsWithDigit(told.Text) || isCount(told.Text)
-	if !named && !taughtKinds.Has(kind) && !ownKinds.Has(kind) && !ws[subject:is].Any(allergic) || ws[subject:is].Has("ever") {
-		return "", false // "The car I drive is red"
-	}
-	if is+1 >= len(ws) || ws.At(is) != "is" && ws.At(is) != "are" || english.Deictic.Has(ws[is+1].Text) ||
-		english.Pronouns.Has(ws[is+1].Text) || asking.Has(ws[is+1].Text) || ws[is+1].Text == "not" ||
-		ws[is+1].Text == "to" || english.Evaluative.Has(ws[is+1].Text) {
+	if is+1 >= len(ws) || !tellsObject(ws, subject, is, kind) {
 		return "", false
 	}
 	last := is + 1
@@ -124,18 +122,49 @@ func toldLast(text string, ws english.Words, i int) (string, bool) {
 		last++
 	}
 	object := text[ws[is+1].Start:ws[last].End]
-	if ws.At(i+1) == "number" && ws.At(i+2) == "of" {
-		if !isCount(ws[is+1].Text) {
-			return "", false
-		}
-		object = text[ws[is+1].Start:ws[is+1].End] + " " + text[ws[i+3].Start:ws[subject-1].End]
-		kind = "many"
-	}
 	said, end := completedBy(text, ws[:is], subject, kind, object)
 	if end == 0 {
 		return "", false
 	}
 	return begun(text[:ws[i].Start], said+text[ws[last].End:]), true
+}
+
+// countedThings reads "The number of cars we own is two", from "the", as "We own two cars".
+func countedThings(text string, ws english.Words, i int) (string, bool) {
+	if i+3 >= len(ws) || !ws[i:].StartWith("the", "number", "of") {
+		return "", false
+	}
+	subject := i + 4
+	for subject < min(len(ws), i+8) && !speaks(ws, subject) {
+		subject++
+	}
+	is := subject + 1
+	for is < min(len(ws)-1, subject+maxRelative) && ws[is].Text != "is" && unmarked(ws[is]) == 0 {
+		is++
+	}
+	if is+1 >= len(ws) || !speaks(ws, subject) || ws[is].Text != "is" || !isCount(ws[is+1].Text) ||
+		ws[is+1].Text == "one" || is+2 < len(ws) && unmarked(ws[is+1]) == 0 && ws[is+2].Text != "in" {
+		return "", false // "one cats"
+	}
+	things := text[ws[is+1].Start:ws[is+1].End] + " " + text[ws[i+3].Start:ws[subject-1].End]
+	said, end := completedBy(text, ws[:is], subject, "many", things)
+	if end == 0 {
+		return "", false
+	}
+	return begun(text[:ws[i].Start], said+text[ws[is+1].End:]), true
+}
+
+// tellsObject reports whether what stands behind "is" is the object of the clause before, and not how that is: "The
+// car I drive is red".
+func tellsObject(ws english.Words, subject, is int, kind string) bool {
+	told, clause := ws[is+1], ws[subject:is]
+	named := told.Upper || english.StartsWithDigit(told.Text) || isCount(told.Text)
+	if ws[is].Text != "is" && ws[is].Text != "are" || clause.Has("ever") ||
+		!named && !taughtKinds.Has(kind) && !ownKinds.Has(kind) && !clause.Any(allergic) {
+		return false
+	}
+	return !english.Deictic.Has(told.Text) && !english.Pronouns.Has(told.Text) && !asking.Has(told.Text) &&
+		!english.Evaluative.Has(told.Text) && told.Text != "not" && told.Text != "to"
 }
 
 // speaks reports whether a clause of the speaker's begins at i.
@@ -157,57 +186,28 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 		end++
 	}
 	verb := k + 1
-	if kind == "how" && ws.At(verb) != "eat" {
-		return "", 0 // "Asking questions is how we grow"
-	}
 	for verb < end-1 && (helping.Has(ws[verb].Text) || english.Adverbs.Has(ws[verb].Text)) {
 		verb++
 	}
-	if verb >= end || ws[verb].Text == "do" || ws[verb].Text == "call" || ws[verb].Text == "not" {
+	switch {
+	case verb >= end, ws[verb].Text == "do", ws[verb].Text == "call", ws[verb].Text == "not",
+		kind == "how" && ws[verb].Text != "eat": // "Asking questions is how we grow"
 		return "", 0
-	}
-	if english.Likings.Has(ws[verb].Text) && (ws.At(verb+1) == "best" || ws.At(verb+1) == "most") {
+	case english.Likings.Has(ws[verb].Text) && (ws.At(verb+1) == "best" || ws.At(verb+1) == "most"):
 		// "The color I like best for walls" is not the favorite one.
-		if asking.Has(kind) || kind == "one" || verb+2 != end {
+		if asking.Has(kind) || kind == "one" || kind == "many" || verb+2 != end {
 			return "", 0
 		}
 		return "My favorite " + nounBefore(text, ws, k, kind) + " is " + object, end
-	}
-	if ownKinds.Has(kind) {
-		// "The bank I left", "the doctor I see for my back"
-		if !usingVerbs.Has(ws[verb].Text) || verb != k+1 && ws[verb-1].Text != "have" || end > verb+2 ||
-			end == verb+2 && !strands(ws[end-1].Text) {
+	case ownKinds.Has(kind):
+		if !hasOne(ws, k, verb, end) {
 			return "", 0
 		}
 		return "My " + nounBefore(text, ws, k, kind) + " is " + object, end
 	}
-	at := verb + 1 // where the object comes
-	switch kind {
-	case "when":
-		object = "at " + object
-		if !english.StartsWithDigit(strings.TrimPrefix(object, "at ")) || strings.Contains(object, "th ") {
-			return "", 0
-		}
-		at = end
-	case "where":
-		if !strands(ws[end-1].Text) {
-			place := placeOf(ws[verb].Text, object)
-			if place == "" || end > verb+1 && !lasts(ws[verb+1:end]) {
-				return "", 0 // "Lisbon is where I live in the winter"
-			}
-			object = place + " " + object
-		} else {
-			at = end
-		}
-	default:
-		for j := verb + 1; j < min(end, verb+4); j++ {
-			if (strands(ws[j].Text) || ws[j].Text == "in") && (j+1 == end || closes(ws[j+1].Text)) {
-				at = j + 1
-			}
-		}
-		if at < end && !closes(ws[at].Text) {
-			return "", 0 // it has an object
-		}
+	object, at := placed(ws, verb, end, kind, object)
+	if at == 0 {
+		return "", 0
 	}
 	said = text[ws[k].Start:ws[at-1].End] + " " + object
 	if at < end {
@@ -216,7 +216,46 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 	return said, end
 }
 
-// nounBefore is the noun phrase of a kind that ends before a clause at k: "best friend" of "the best friend that I have".
+// hasOne reports whether the clause from k to end says that the speaker has a thing of which people have one, and
+// bounds it to nothing: "the bank I use", but not "the bank I left" nor "the doctor I see for my back".
+func hasOne(ws english.Words, k, verb, end int) bool {
+	if !usingVerbs.Has(ws[verb].Text) || verb != k+1 && ws[verb-1].Text != "have" {
+		return false
+	}
+	return end == verb+1 || end == verb+2 && strands(ws[end-1].Text)
+}
+
+// placed is an object with the preposition that its kind wants, and where in the clause it comes; 0 for nowhere.
+func placed(ws english.Words, verb, end int, kind, object string) (said string, at int) {
+	switch {
+	case kind == "when":
+		if !english.StartsWithDigit(object) || strings.Contains(object, "th ") {
+			return "", 0
+		}
+		return "at " + object, end
+	case kind == "where" && strands(ws[end-1].Text):
+		return object, end
+	case kind == "where":
+		place := placeOf(ws[verb].Text, object)
+		if place == "" || end > verb+1 && !lasts(ws[verb+1:end]) {
+			return "", 0 // "Lisbon is where I live in the winter"
+		}
+		return place + " " + object, verb + 1
+	}
+	at = verb + 1
+	for j := verb + 1; j < min(end, verb+4); j++ {
+		if (strands(ws[j].Text) || ws[j].Text == "in") && (j+1 == end || closes(ws[j+1].Text)) {
+			at = j + 1
+		}
+	}
+	if at < end && !closes(ws[at].Text) {
+		return "", 0 // it has an object
+	}
+	return object, at
+}
+
+// nounBefore is the noun phrase of a kind that ends before a clause at k: "best friend" of "the best friend that I
+// have".
 func nounBefore(text string, ws english.Words, k int, kind string) string {
 	last := k - 1
 	for ws[last].Text != kind {
@@ -235,6 +274,8 @@ func closes(w string) bool {
 		w == "these" || w == "most" || w == "best"
 }
 
+// Nobody says which place it is by the verb alone, so that only a few verbs are read.
+
 // placeOf is the preposition before a place where somebody does something; "" if the verb tells of none.
 func placeOf(verb, place string) string {
 	switch verb {
@@ -251,6 +292,8 @@ func placeOf(verb, place string) string {
 	return ""
 }
 
+// A time before the subject hides the statement from tables that begin with it.
+
 // timeFirst reads "In the morning I drink tea", from "in", as "I drink tea in the morning", and "For coding I use Vim"
 // as "I use Vim for coding".
 func timeFirst(text string, ws english.Words, i int) (string, bool) {
@@ -259,7 +302,7 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 		n = 2
 	}
 	k := i + n
-	if n == 0 || !speaks(ws, k) || i > 0 || unmarked(ws[k-1]) != 0 && unmarked(ws[k-1]) != ',' {
+	if n == 0 || !speaks(ws, k) || i > english.SkipLeads(ws) || unmarked(ws[k-1]) != 0 && unmarked(ws[k-1]) != ',' {
 		return "", false
 	}
 	end := k + 1
@@ -269,6 +312,7 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 	if end < k+3 {
 		return "", false
 	}
+	// Behind the clause it bounds the same verb as before it.
 	front := uncapitalized(text[ws[i].Start:ws[k-1].End])
 	return begun(text[:ws[i].Start], text[ws[k].Start:ws[end-1].End]+" "+front+text[ws[end-1].End:]), true
 }

@@ -31,9 +31,10 @@ func wrongNamed(text string, ws english.Words, i int) (string, bool) {
 		earlier.Match(ws, end+1) == 0 {
 		end++
 	}
-	if end >= len(ws) || english.StopWords.Has(ws[noun].Text) {
+	if end >= len(ws) || english.StopWords.Has(ws[noun].Text) && !moments.Has(ws[noun].Text) {
 		return "", false
 	}
+	// "Wrong date for our anniversary", "wrong number of kids"
 	if link := ws.At(end + 1); unmarked(ws[end]) == 0 && (link == "for" || link == "of") {
 		owner, last := end+2, thingAt(ws, end+2)
 		if last > 0 && moments.Has(ws[end].Text) {
@@ -70,7 +71,7 @@ func scratched(text string, ws english.Words, i int) (string, bool) {
 	}
 	for k := i + 2; k < min(len(ws), i+maxOther) && unmarked(ws[k-1]) == 0; k++ {
 		if ws[k].Text != "as" && ws[k].Text != "for" {
-			continue
+			continue // what was wrong: "March 14"
 		}
 		owner := k + 1
 		if ws.At(owner) == "the" && ws.At(owner+2) == "of" { // "the number of my siblings"
@@ -117,11 +118,31 @@ func valueBehind(ws english.Words, last int) int {
 	if k >= len(ws) || k == last+1 && unmarked(ws[last]) == 0 || unmarked(ws[k-1]) == 0 {
 		return 0
 	}
-	speaker := ws[k].Text == "i" || ws[k].Text == "we"
-	switch w := ws[k].Text; {
-	case w == "it" || w == "mine" || w == "that" || w == "he" || w == "she" || speaker:
+	speaker := speaks(ws, k)
+	if k = beingBehind(ws, k); k == 0 {
+		return 0
+	}
+	if speaker && (ws.At(k) == "on" || ws.At(k) == "at") {
+		k++ // "I'm on 555 0124"
+	}
+	if k >= len(ws) || english.Evaluative.Has(ws[k].Text) || english.Deictic.Has(ws[k].Text) {
+		return 0
+	}
+	if speaker && !ws[k].Upper && !english.StartsWithDigit(ws[k].Text) && !isCount(ws[k].Text) {
+		return 0 // "wrong nut, I'm allergic to cashews"
+	}
+	return k
+}
+
+// beingBehind is where it goes on behind "it is", "mine should be", "the right one is" at k; 0 without such words.
+func beingBehind(ws english.Words, k int) int {
+	switch ws[k].Text {
+	case "it", "mine", "that", "he", "she", "i", "we":
 		k++
-	case w == "the" && ws.At(k+1) == "right":
+	case "the":
+		if ws.At(k+1) != "right" {
+			return 0
+		}
 		k += 3
 	default:
 		return 0
@@ -129,19 +150,12 @@ func valueBehind(ws english.Words, last int) int {
 	for english.Adverbs.Has(ws.At(k)) || ws.At(k) == "should" {
 		k++
 	}
-	if be := ws.At(k); be != "is" && be != "was" && be != "be" && be != "am" && be != "are" {
+	switch ws.At(k) {
+	case "is", "was", "be", "am", "are":
+	default:
 		return 0
 	}
 	for k++; english.Adverbs.Has(ws.At(k)); k++ {
-	}
-	if k >= len(ws) || english.Evaluative.Has(ws[k].Text) || english.Deictic.Has(ws[k].Text) {
-		return 0
-	}
-	if speaker && (ws[k].Text == "on" || ws[k].Text == "at") && k+1 < len(ws) {
-		k++ // "I'm on 555 0124"
-	}
-	if speaker && !ws[k].Upper && !english.StartsWithDigit(ws[k].Text) && !isCount(ws[k].Text) {
-		return 0 // "wrong nut, I'm allergic to cashews"
 	}
 	return k
 }
@@ -152,6 +166,7 @@ func corrected(text string, ws english.Words, i int, thing string, last int) (st
 	if value == 0 {
 		return "", false
 	}
+	// A number and a street is more than the number of a house.
 	if strings.HasSuffix(thing, " house number") && value+1 < len(ws) && unmarked(ws[value]) == 0 {
 		thing = "my address" // "it's 29 Maple Street"
 	}
@@ -188,6 +203,7 @@ func asValue(text string, ws english.Words, i int) (string, bool) {
 			rest[0].Text != "please" && rest[0].Text != "now" {
 			return "", false
 		}
+		// "Put 19 June instead of 9 June as our anniversary"
 		value := ws[i+1 : k]
 		if at := slices.IndexFunc(value, func(w english.Word) bool { return w.Text == "instead" }); at > 0 {
 			value = value[:at]
@@ -233,6 +249,7 @@ func (s *sentence) behindMisstated(before *sentence) bool {
 			if !ok || i > 0 && unmarked(ws[i-1]) == 0 {
 				continue
 			}
+			// The sentence before says nothing else, so that the fact is of this one alone.
 			if p := readPlain(plain[max(strings.LastIndex(plain, "actually, "), 0):]); p.topics != none && !p.leans {
 				p.said, p.corrects = s.text, true
 				*s = p

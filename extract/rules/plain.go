@@ -34,8 +34,8 @@ func readPlain(text string) sentence {
 	return p
 }
 
-// known is s, kept in its own words where no rule keeps it but the keys of facts know other words for it which are kept:
-// "Ford employs me as a welder" tells what "I work as a welder at Ford" does.
+// known is s, kept in its own words where no rule keeps it but the keys of facts know other words for it, which a rule
+// keeps: "Ford employs me as a welder" tells what "I work as a welder at Ford" does.
 func (s sentence) known() sentence {
 	if s.topics != none || s.told != none || len(s.several) > 0 || secrets.Found(s.words) {
 		return s
@@ -57,7 +57,7 @@ func (s sentence) known() sentence {
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
 	ownOne, theirsAlone, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
-	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset, toldFirst, toldLast, timeFirst,
+	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset, toldFirst, countedThings, toldLast, timeFirst,
 	asValue, wrongNamed, correctionOf, scratched, framed, reasonTold, insteadFirst,
 }
 

@@ -454,6 +454,7 @@ const minStem = 3
 // isMedicine reports whether a word is the name of a medicine. The ends are those by which the WHO names substances
 // that act alike, https://www.who.int/teams/health-product-and-policy-standards/inn/stembook.
 func isMedicine(word string) bool {
+	// The longest end that a table has is found first, and any will do.
 	for end := minStem; end < len(word); end++ {
 		if medicineEnds.Has(word[end:]) {
 			return true

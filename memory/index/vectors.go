@@ -54,6 +54,7 @@ const streams = 8
 func (v *vectors) dots(block int, query, out []float32) {
 	rows, q := v.blocks[block], blas32.Vector{N: v.dim, Inc: 1, Data: query}
 	n := len(rows) / v.dim
+	// Row i of each part comes before row i+1 of any.
 	part := (n + streams - 1) / streams
 	for i := range part {
 		for row := i; row < n; row += part {
