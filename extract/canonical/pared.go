@@ -120,7 +120,8 @@ func isFinite(w string) bool {
 		strings.HasSuffix(w, "ly") && !keptAdverbs.Has(w)
 }
 
-// An adverb that weakens what is told is kept, and so is an adjective that tells which one is meant: "nearly", "second".
+// An adverb that weakens what is told is kept, and so is an adjective that tells which one is meant: "nearly",
+// "second".
 
 // withoutTrimmings is a fact without adverbs and adjectives that change little of what it tells.
 func withoutTrimmings(fact string) string {

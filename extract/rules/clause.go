@@ -18,6 +18,7 @@ type clause struct {
 // namesTask reports whether words tell of a task of an agent's. One in a name does not: "VS Code".
 func namesTask(ws english.Words) bool {
 	for i := range ws {
+		// "I use VS Code", but "I use Docker"
 		if english.TaskWords.Has(ws[i].Text) && !(ws[i].Upper && i > 1 && ws[i-1].Upper && ws[i-1].Stop == 0) {
 			return true
 		}

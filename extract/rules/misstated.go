@@ -243,6 +243,7 @@ func (s *sentence) behindMisstated(before *sentence) bool {
 	}
 	text := strings.TrimRight(before.text, ".! ") + ", " + s.text
 	ws := english.Split(text)
+	// The sentence before may begin with "Sorry,".
 	for i := range before.words {
 		for _, read := range misstated {
 			plain, ok := read(text, ws, i)

@@ -48,6 +48,7 @@ func (s sentence) known() sentence {
 	if p.topics == none || p.leans || p.question || len(p.several) > 0 {
 		return s
 	}
+	// The fact is what was said, without what leads up to it.
 	from := min(english.SkipLeads(s.words), len(s.words)-1)
 	last := s.words[len(s.words.WithoutFillers())-1]
 	s.topics, s.leans, s.start, s.end = p.topics, false, s.words[from].Start, last.End

@@ -126,7 +126,8 @@ func (r *turn) joinAsSaid(s *sentence, quote string, q *question) bool {
 	if q == nil || s.said == "" {
 		return r.join(s, q)
 	}
-	said := read(quote)
+	said := read(quote) // as it was said
+	// Without a question that fits, the plain statement is kept by itself.
 	if !r.join(&said, q) {
 		return r.join(s, q)
 	}
