@@ -18,6 +18,8 @@ var (
 	asides        = tables.Phrases("asides")
 	keptHyphens   = tables.Words("kept-hyphens")
 	remarkClauses = tables.Phrases("remark-clauses")
+	remarkStarts  = tables.Words("remark-starts")
+	doubting      = tables.Words("doubting")
 	noParenthesis = tables.Words("no-parenthesis")
 )
 
@@ -81,15 +83,20 @@ func parts(before, remark, after english.Words) bool {
 	first, last, next := remark[0].Text, before[len(before)-1].Text, after[0].Text
 	named := !slices.ContainsFunc(remark, func(w english.Word) bool { return !w.Upper }) // "my dentist, Dr. Lee, is"
 	describes := first == "which" || first == "who" || first == "whose" || first == "whom"
+	// What a remark says must not be where, when or whether the rest is so: "in the game", "if all goes well".
 	said := describes || remarkClauses.Match(remark, 0) > 0 ||
-		!remark.Any(negations) && (!speaks(remark) || first == "as")
+		remarkStarts.Has(first) && !remark.Any(negations) && (!speaks(remark) || first == "as")
+	hearsay := first == "according" && slices.ContainsFunc(remark, func(w english.Word) bool { return w.Upper })
+	if remark.Any(doubting) || hearsay {
+		return false
+	}
 	// Two clauses of the speaker's, or the parts of a list, are no statement and its remark.
 	if named || noParenthesis.Has(first) || !said || next == "i" || next == "we" || coordinates(next) || next == "or" {
 		return false
 	}
 	speaker := before[0].Text == "i" || before[0].Text == "we"
 	switch {
-	// "I'm, after months without dessert, down to 90 kilos"
+	// "I'm, after months of running, down to 90 kilos"
 	case isBe(last), english.Auxiliaries.Has(last), last == "not", last == "i", last == "we":
 		return len(before) < maxHalf
 	// "I moved, boxes and all, to Ghent"
@@ -154,10 +161,10 @@ func withoutTrimmings(fact string) string {
 	return out.String() + fact[end:]
 }
 
-// hyphened is the number of the words at i that hyphens join, 1 without a hyphen.
+// hyphened is the number of the words at i that hyphens join, 1 without a hyphen. They share the bytes of the whole.
 func hyphened(fact string, ws english.Words, i int) int {
 	n := 1
-	for i+n < len(ws) && ws[i+n-1].End < ws[i+n].Start && fact[ws[i+n-1].End:ws[i+n].Start] == "-" {
+	for i+n < len(ws) && ws[i+n].Start == ws[i].Start && strings.Contains(fact[ws[i].Start:ws[i].End], "-") {
 		n++
 	}
 	return n
@@ -187,6 +194,11 @@ func plainLetters(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
+// isAmount reports whether w is a number, with the sign of a currency or without.
+func isAmount(w string) bool {
+	return isNumber(w) || english.StartsWithDigit(strings.TrimLeft(w, "$£€"))
+}
+
 // What describes a name need not be known as an adjective, since nothing but an adjective stands there.
 
 // dropBeforeValue drops the adjectives before a name or a number behind "a" at i: "a silver Honda", "a modest 400
@@ -196,7 +208,7 @@ func dropBeforeValue(fact string, ws english.Words, i int, drop []bool) {
 		return
 	}
 	k := i + 1
-	for k < min(len(ws), i+6) && !ws[k].Upper && !isNumber(ws[k].Text) && !english.StartsWithDigit(ws[k].Text) {
+	for k < min(len(ws), i+6) && !ws[k].Upper && !isAmount(ws[k].Text) {
 		n := hyphened(fact, ws, k)
 		w := ws[k+n-1]
 		kept := n == 1 && (english.StopWords.Has(w.Text) || keptBefore.Has(w.Text))

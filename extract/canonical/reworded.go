@@ -106,6 +106,9 @@ func reworded(fact string) string {
 		case !behindFront(ws, start, i):
 			continue
 		}
+		if ws[i].Start < end {
+			continue // the parts of "welder-and-they" have the bytes of the whole
+		}
 		// "I got a flat of my own and moved out of my parents' house"
 		mine := i > 0 && ws[i-1].Text == "and" && ws[0].Text == "i"
 		text, n := rewordingAt(fact, ws[i:], mine)
@@ -114,7 +117,7 @@ func reworded(fact string) string {
 			i++
 			text, n = rewordingAt(fact, ws[i:], mine)
 		}
-		if n == 0 {
+		if n == 0 || ws[i].Start < end {
 			continue
 		}
 		if !lower {
@@ -355,7 +358,7 @@ var slotWords = map[string]func(fact string, ws, rest english.Words) bool{
 	"meal": func(_ string, ws, _ english.Words) bool { return meetingMeals.Has(ws[0].Text) },
 	// All words of a name of a firm or an app have capitals.
 	"brand": func(fact string, ws, _ english.Words) bool {
-		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1])
+		return isCapital(fact, ws[0]) && isCapital(fact, ws[len(ws)-1]) && !english.StopWords.Has(ws[0].Text)
 	},
 	"aged": func(_ string, ws, _ english.Words) bool { return strings.HasSuffix(ws[0].Text, "-year-old") },
 	// One plain word: "peanut" of "my peanut allergy".

@@ -37,6 +37,38 @@ func TestReworded(t *testing.T) {
 	}
 }
 
+// Two clauses that hyphens join have the same bytes, so that only one of them is put in other words.
+func TestRewordedInOneWord(t *testing.T) {
+	for _, fact := range []string{
+		"They let me go-so-they let me go.", "Ford employs me as a welder-and-they let me go.",
+		"My employer is Google-and-my employer is Monzo.",
+	} {
+		OfWords(fact) // does not panic
+	}
+}
+
+// What a remark between commas, an adverb or an adjective adds is left out for a second reading, but not what it takes
+// away.
+func TestPared(t *testing.T) {
+	for fact, want := range map[string]string{
+		"My dentist, a gentle man, is Dr. Keller":     "My dentist is Dr. Keller",
+		"I'm, after months of running, down to 90 kg": "I'm down to 90 kg",
+		"I absolutely love pretty much all olives":    "I love all olives",
+		"I drive a beat-up silver Honda Civic":        "I drive a Honda Civic",
+		"My budget is a modest $400":                  "My budget is $400",
+		"I am, in the game, a pirate":                 "I am, in the game, a pirate",
+		"I am, if all goes well, pregnant":            "I am, if all goes well, pregnant",
+		"My dentist, Dr. Lee, is great":               "My dentist, Dr. Lee, is great",
+		"I hardly smoke":                              "I hardly smoke",
+		"I drive a fake Honda":                        "I drive a fake Honda",
+		"My boss Karen left":                          "My boss Karen left",
+	} {
+		if got := pared(fact); got != want {
+			t.Errorf("%q is pared to %q, want %q", fact, got, want)
+		}
+	}
+}
+
 // A result beats a record that is worse than it, if it is not more than twice as good.
 func TestBeats(t *testing.T) {
 	for _, c := range []struct {

@@ -54,11 +54,23 @@ func freePeriod(m *match) bool {
 // been: "they always give up in two weeks", "I haven't smoked in six years".
 func happensOnce(m *match) bool {
 	return !compared.MatchString(m.before()) && !generally.MatchString(m.before()) &&
-		!notSince.MatchString(m.lower[:m.start-m.offset])
+		!notFor(m.lower[:m.start-m.offset])
 }
 
+// notFor reports whether a text ends in that something has not been, and not in another clause behind that: "we haven't
+// packed though we move in two weeks".
+func notFor(before string) bool {
+	s := notSince.FindString(before)
+	return s != "" && !joining.MatchString(s)
+}
+
+// joining are words that begin another clause.
+var joining = regexp.MustCompile(
+	`\b(?:though|although|but|because|as|so|when|if|while|and|before|until|since)\b`)
+
 // notSince finds that something has not been, before how long it has not.
-var notSince = regexp.MustCompile(`\b(?:have|has|had)(?:n['’]?t| not| never| hardly| barely)\b[^.;:!?,]*$`)
+var notSince = regexp.MustCompile(
+	`\b(?:have|has|had)(?:n['’]?t| not| never| hardly| barely)\b(?: (?:\w+|\w+['’]\w+)){0,6} ?$`)
 
 // countable refuses half units, months, which have a row of their own, and numbers of more than three digits: 1,000
 // weeks are no date that people count to.

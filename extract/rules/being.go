@@ -195,7 +195,7 @@ var beingRules = table{
 		return abilities.Has(p.word) && p.next == "at" && p.namesObject()
 	}},
 	{"I am on a keto diet", as(personal), func(p *position) bool {
-		return p.word == "on" && (p.near(p.i+1, regimens) || isMedicine(p.next) && !p.task)
+		return p.word == "on" && (p.near(p.i+1, regimens) || p.medicineAt(p.i+1) && !p.task)
 	}},
 
 	// Events that befell the speaker, and ongoing actions. A passive that no table has must say more.
@@ -307,7 +307,7 @@ func (c *clause) fan(j int) (topics, bool) {
 // progressRules judge "am moving to Rome", from the participle.
 var progressRules = table{
 	{"I am taking sertraline", as(personal), func(p *position) bool {
-		return p.word == "taking" && isMedicine(p.next) && !p.task
+		return p.word == "taking" && p.medicineAt(p.i+1) && !p.task
 	}},
 	{"I am thinking about moving to Rome", as(details), func(p *position) bool {
 		return p.word == "thinking" && (p.next == "of" || p.next == "about") && strings.HasSuffix(p.at(p.i+2), "ing") &&

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -18,6 +19,8 @@ var (
 	footings     = tables.Words("footings")
 	pretending   = tables.Words("pretending")
 	askedOrTold  = tables.Words("told-to")
+	openness     = tables.Phrases("openness")
+	wondering    = tables.Phrases("wondering")
 )
 
 // framed reads "If you need it, my number is 555 0199", from its first word, as "My number is 555 0199".
@@ -62,19 +65,32 @@ func isFrame(ws english.Words) bool {
 	switch {
 	// "Let me be honest", "let's start with the fixed costs"
 	case first == "let" && (ws.At(1) == "me" || ws.At(1) == "us"):
-		return true
+		return openness.Match(ws, 2) > 0
 	// "You asked about my family"
 	case first == "you":
-		return askedOrTold.Has(ws.At(1)) || askedOrTold.Has(ws.At(2))
+		return ws.StartWith("you", "asked", "about") || ws.At(1) == "will" && askedOrTold.Has(ws.At(2))
 	// "As a baseline for the plan"
 	case first == "as" && english.Articles.Has(ws.At(1)):
 		return footings.Has(ws.At(2)) && !ws.Any(firstPerson)
+	case ws.Any(pretending) || ws.Any(attributing):
+		return false
+	// "If you cook, I eat" is bound to the cooking. What the listener may want to know is not.
+	case first == "if" || first == "in":
+		return ws.Any(listeners) && wondering.Found(ws)
 	case frameOpeners.Has(first):
-		// "If you cook, I eat" is bound to the cooking. What the listener may want to know is not.
-		return ws.Any(listeners) && ws.Any(frameVerbs)
+		return ws.At(1) == "you" && ws.Any(frameVerbs)
 	}
 	// "I can say it out loud at last:"
-	return ws[len(ws)-1].Stop == ':' && len(ws) < 12 && ws.Any(firstPerson) && ws.Any(askedOrTold)
+	said := ws.Has("i") && ws.Any(askedOrTold) && !ws.Has("asked")
+	return ws[len(ws)-1].Stop == ':' && len(ws) < maxFrame && said && !names(ws[1:])
+}
+
+// maxFrame bounds the words of a clause that announces a statement.
+const maxFrame = 12
+
+// names reports whether a word but "I" has a capital.
+func names(ws english.Words) bool {
+	return slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper && w.Text != "i" })
 }
 
 // reasonTold reads "Traveling light is no option, since I have two kids", from its first word, as "I have two kids":
@@ -84,8 +100,12 @@ func reasonTold(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	for k := 3; k+2 < len(ws); k++ {
-		if w := ws[k].Text; unmarked(ws[k-1]) != ',' || w != "since" && w != "as" && w != "because" {
+		if w := ws[k].Text; unmarked(ws[k-1]) != ',' || w != "since" && w != "because" {
 			continue
+		}
+		if imperative(ws[0].Text) || inStory(ws) || ws[:k].Any(pretending) || ws[:k].Any(makeBelieve) ||
+			ws[:k].Any(english.Pronouns) || ws[:k].Any(attributing) {
+			return "", false
 		}
 		named := ws[k+1].Upper && ws[k+1].Text != "i" // of somebody else, of whom the words before may be too
 		if ws[:k].Any(firstPerson) || ws[:k].Any(addressee) || !ownStart(ws, k+1) || named {
@@ -113,6 +133,9 @@ func insteadFirst(text string, ws english.Words, i int) (string, bool) {
 	for end < len(ws) && unmarked(ws[end-1]) == 0 {
 		end++
 	}
+	if end < len(ws) && ws[k:end].Content() < 2 {
+		return "", false // "Instead of Rome we live, as you know, in Berlin"
+	}
 	said := text[ws[k].Start:ws[end-1].End] + " " + uncapitalized(text[ws[0].Start:ws[k-1].End])
 	return capitalized(said) + text[ws[end-1].End:], true
 }
@@ -123,7 +146,7 @@ func insteadFirst(text string, ws english.Words, i int) (string, bool) {
 // keep your answers short".
 func (s *sentence) withOrder() {
 	ws := s.words
-	if s.question || s.topics&instruction != 0 || len(s.several) > 1 {
+	if s.question || s.topics&instruction != 0 || len(s.several) > 1 || ws.Any(attributing) {
 		return
 	}
 	for j := 4; j+1 < len(ws); j++ {

@@ -20,6 +20,7 @@ var (
 	taughtKinds = tables.Words("taught-kinds")
 	allergic    = tables.Words("allergic")
 	usingVerbs  = tables.Words("using-verbs")
+	guarded     = tables.Words("guarded")
 )
 
 const (
@@ -31,10 +32,14 @@ const (
 // up" as "I get up at 7:30", and "Three is how many rabbits we've got" as "We've got three rabbits".
 func toldFirst(text string, ws english.Words, i int) (string, bool) {
 	is := endOfTold(ws, i)
-	if is == 0 || ws[is:].Has("ever") {
-		return "", false // "80 kg is the most I've ever lifted"
+	// "80 kg is the most I've ever lifted", "1234 is what I use as a PIN"
+	if is == 0 || ws[is:].Has("ever") || ws.Any(guarded) {
+		return "", false
 	}
 	object := text[ws[i].Start:ws[is-1].End]
+	if ws[is].Start < ws[is-1].End { // "Java's the language I use" shares its bytes
+		object = strings.TrimRight(strings.TrimSuffix(object, "s"), "'’")
+	}
 	subject, kind := relativeAt(ws, is+1)
 	if kind == "many" {
 		if !isCount(ws[is-1].Text) {
@@ -65,8 +70,9 @@ func endOfTold(ws english.Words, i int) int {
 			return k
 		}
 		if unmarked(w) != 0 || english.Pronouns.Has(w.Text) || asking.Has(w.Text) || english.Deictic.Has(w.Text) ||
-			w.Text == "there" || w.Text == "my" {
-			return 0
+			w.Text == "there" || w.Text == "my" || w.Text == "or" || w.Text == "not" || english.Adverbs.Has(w.Text) ||
+			finiteVerb(w.Text) || attributing.Has(w.Text) || vetoing.Has(w.Text) || strings.HasSuffix(w.Text, "'s") {
+			return 0 // "Ann says Paris is where I live"
 		}
 	}
 	return 0
@@ -102,7 +108,7 @@ func relativeAt(ws english.Words, i int) (subject int, kind string) {
 // toldLast reads "The bank I use is Monzo", from "the", as "I use Monzo", and "The number of cats we have is two" as
 // "We have two cats".
 func toldLast(text string, ws english.Words, i int) (string, bool) {
-	if ws.At(i) != "the" {
+	if ws.At(i) != "the" || ws.Any(guarded) {
 		return "", false
 	}
 	subject, kind := relativeAt(ws, i)
@@ -142,6 +148,9 @@ func countedThings(text string, ws english.Words, i int) (string, bool) {
 	for is < min(len(ws)-1, subject+maxRelative) && ws[is].Text != "is" && unmarked(ws[is]) == 0 {
 		is++
 	}
+	if of := ws[i+3].Text; of == "the" || of == "my" || ws[subject:min(is, len(ws))].Has("not") {
+		return "", false // "the number of the bus I take is two"
+	}
 	if is+1 >= len(ws) || !speaks(ws, subject) || ws[is].Text != "is" || !isCount(ws[is+1].Text) ||
 		ws[is+1].Text == "one" || is+2 < len(ws) && unmarked(ws[is+1]) == 0 && ws[is+2].Text != "in" {
 		return "", false // "one cats"
@@ -159,7 +168,8 @@ func countedThings(text string, ws english.Words, i int) (string, bool) {
 func tellsObject(ws english.Words, subject, is int, kind string) bool {
 	told, clause := ws[is+1], ws[subject:is]
 	named := told.Upper || english.StartsWithDigit(told.Text) || isCount(told.Text)
-	if ws[is].Text != "is" && ws[is].Text != "are" || clause.Has("ever") ||
+	if ws[is].Text != "is" && ws[is].Text != "are" || clause.Has("ever") || clause.Has("not") ||
+		strings.HasSuffix(told.Text, "ing") && !taughtKinds.Has(kind) || // "the boss I have is leaving"
 		!named && !taughtKinds.Has(kind) && !ownKinds.Has(kind) && !clause.Any(allergic) {
 		return false
 	}
@@ -193,7 +203,10 @@ func completedBy(text string, ws english.Words, k int, kind, object string) (sai
 	case verb >= end, ws[verb].Text == "do", ws[verb].Text == "call", ws[verb].Text == "not",
 		kind == "how" && ws[verb].Text != "eat": // "Asking questions is how we grow"
 		return "", 0
-	case english.Likings.Has(ws[verb].Text) && (ws.At(verb+1) == "best" || ws.At(verb+1) == "most"):
+	case ws.At(verb+1) == "best" || ws.At(verb+1) == "most":
+		if v := ws[verb].Text; v != "like" && v != "love" && v != "enjoy" && v != "adore" {
+			break // "the app I use most", "the food I hate most"
+		}
 		// "The color I like best for walls" is not the favorite one.
 		if asking.Has(kind) || kind == "one" || kind == "many" || verb+2 != end {
 			return "", 0
@@ -309,8 +322,8 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 	for end < len(ws) && unmarked(ws[end-1]) == 0 && !tailJoints.Has(ws[end].Text) && !clauseOpeners.Has(ws[end].Text) {
 		end++
 	}
-	if end < k+3 {
-		return "", false
+	if end < k+3 || end < len(ws) && unmarked(ws[end-1]) == 0 {
+		return "", false // "at work I hate my boss and my sister"
 	}
 	// Behind the clause it bounds the same verb as before it.
 	front := uncapitalized(text[ws[i].Start:ws[k-1].End])

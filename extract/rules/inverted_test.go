@@ -46,9 +46,30 @@ func TestToldFirst(t *testing.T) {
 	for _, said := range []string{
 		"The bank I left is Chase.", "The doctor I see for my back is Dr. Kim.", "The color I like best for walls is white.",
 		"The car I drive is red.", "Put 25 as my age in the story.", "Lisbon is where I live in the winter.",
-		"If you cook, I eat.", "Let's role-play: I'm a detective from Chicago.",
+		"If you cook, I eat.", "Let's role-play: I'm a detective from Chicago.", "I am, in the game, a pirate.",
+		"I am, if all goes well, pregnant.", "I'm, maybe, diabetic.", "I am, she claims, allergic to nuts.",
+		"Let me quote Ann: I quit my job.", "If we book the flight, I move to Rome.", "If you ask Ann, I am a liar.",
+		"I doubt Ford employs me as a welder.", "Suppose Rome is home now.", "Use Bob as my name now in the story.",
+		"Wrong file name, it's main.go.", "Ann says Paris is where I live.", "The number of my friends I have is two.",
+		"The boss I have is leaving.", "At work I hate my boss and my sister.", "I'm on warfarin research.",
+		"Imagine nothing works, because I have two kids.", "The password I use is Hunter2.",
+		"1234 is what I use as a PIN.", "Wrong date for our anniversary, it's not 19 June.",
+		"Scratch May 3 as my birthday, it's not May 5.", "Wrong date for my sister, it's 19 June.",
+		"He said it's late, so never call me again.",
 	} {
 		if got := texts(factsOf(t, say(said))); got != "" && got != said {
+			t.Errorf("%q gives %q", said, got)
+		}
+	}
+}
+
+// What is no fact by itself is none in other words, and a secret is none in any.
+func TestNothingOfSecretsInOtherWords(t *testing.T) {
+	for _, said := range []string{
+		"The passphrase I use is Hunter2.", "Hunter2 is the password I use at work.", "The passcode I use is 99812.",
+		"The card number I use is 4111 1111 1111 1111.", "sk-abcdef1234567890abcdef is the key I use.",
+	} {
+		if got := texts(factsOf(t, say(said))); got != "" {
 			t.Errorf("%q gives %q", said, got)
 		}
 	}

@@ -16,6 +16,8 @@ var (
 	asValues = tables.Words("as-values")
 	moments  = tables.Words("value-nouns")
 	earlier  = tables.Phrases("earlier")
+	// Words before a noun that tell that it is of a person: "shoe size".
+	ownPart = tables.Words("own-part")
 )
 
 // misstated are the forms that need the value which follows, be it in a sentence of its own.
@@ -37,12 +39,19 @@ func wrongNamed(text string, ws english.Words, i int) (string, bool) {
 	// "Wrong date for our anniversary", "wrong number of kids"
 	if link := ws.At(end + 1); unmarked(ws[end]) == 0 && (link == "for" || link == "of") {
 		owner, last := end+2, thingAt(ws, end+2)
-		if last > 0 && moments.Has(ws[end].Text) {
+		if last > 0 && moments.Has(ws[end].Text) && !persons.Has(ws[last].Text) {
 			return corrected(text, ws, i, text[ws[owner].Start:ws[last].End], last)
 		}
-		if last = nounAt(ws, owner); last > 0 && ws[noun].Text == "number" {
+		last = nounAt(ws, owner)
+		owned := last > 0 && (persons.Has(ws[last].Text) || english.OwnNouns.Has(ws[last].Text))
+		if owned && ws[noun].Text == "number" {
 			return countedAnew(text, ws, i, owner, last)
 		}
+		return "", false
+	}
+	// "Wrong number" is what somebody says who was called, and "wrong file name" is of a file.
+	alone := noun == end && ws[noun].Text != "number" && ws[noun].Text != "name" && ws[noun].Text != "address"
+	if !ofOne(ws[end].Text) || !alone && !ownPart.Has(ws[noun].Text) {
 		return "", false
 	}
 	return corrected(text, ws, i, "my "+text[ws[noun].Start:ws[end].End], end)
@@ -134,10 +143,13 @@ func valueBehind(ws english.Words, last int) int {
 	return k
 }
 
+// affirms reports whether w is an adverb that denies nothing.
+func affirms(w string) bool { return english.Adverbs.Has(w) && w != "not" && w != "never" }
+
 // beingBehind is where it goes on behind "it is", "mine should be", "the right one is" at k; 0 without such words.
 func beingBehind(ws english.Words, k int) int {
 	switch ws[k].Text {
-	case "it", "mine", "that", "he", "she", "i", "we":
+	case "it", "mine", "i", "we":
 		k++
 	case "the":
 		if ws.At(k+1) != "right" {
@@ -147,15 +159,18 @@ func beingBehind(ws english.Words, k int) int {
 	default:
 		return 0
 	}
-	for english.Adverbs.Has(ws.At(k)) || ws.At(k) == "should" {
+	for affirms(ws.At(k)) || ws.At(k) == "should" {
 		k++
 	}
 	switch ws.At(k) {
-	case "is", "was", "be", "am", "are":
+	case "is", "be", "am", "are":
 	default:
 		return 0
 	}
-	for k++; english.Adverbs.Has(ws.At(k)); k++ {
+	for k++; affirms(ws.At(k)); k++ {
+	}
+	if ws.At(k) == "not" || ws.At(k) == "never" {
+		return 0 // "it's not 19 June"
 	}
 	return k
 }
@@ -199,8 +214,14 @@ func asValue(text string, ws english.Words, i int) (string, bool) {
 			continue
 		}
 		// "Put 25 as my age in the story" is about the story.
-		if rest := ws[end:]; len(rest) > 0 && ws[end-1].Stop == 0 && !rest.StartWith("from", "now", "on") &&
-			rest[0].Text != "please" && rest[0].Text != "now" {
+		rest := ws[end:]
+		if rest.StartWith("from", "now", "on") {
+			rest = rest[3:]
+		}
+		for len(rest) > 0 && (rest[0].Text == "please" || rest[0].Text == "now") {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 || ws[i:k].Has("not") || ws[i:k].Has("or") {
 			return "", false
 		}
 		// "Put 19 June instead of 9 June as our anniversary"

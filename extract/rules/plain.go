@@ -14,8 +14,8 @@ import (
 // readPlain reads text as the plain statement that it stands for, where that gives a fact by itself, or as it is.
 func readPlain(text string) sentence {
 	s := read(text)
-	if len(s.words) < 4 || s.question {
-		return s
+	if len(s.words) < 4 || s.question || secrets.Found(s.words) {
+		return s // a plainer reading may lack the word that tells a secret
 	}
 	plain, ok := plainly(text, s.words)
 	if !ok && (s.topics == none || s.start > s.words[min(english.SkipLeads(s.words), len(s.words)-1)].Start) {
@@ -44,6 +44,13 @@ func (s sentence) known() sentence {
 	if !ok {
 		return s
 	}
+	// Words before the part that is told in other words may veto it: "I doubt they let me go", "if they let me go".
+	first, as := s.words[min(english.SkipLeads(s.words), len(s.words)-1):], english.Split(plain)
+	as = as[min(english.SkipLeads(as), len(as)):]
+	if first.At(0) == as.At(0) && first.At(1) == as.At(1) || s.words.Any(vetoing) || s.words.Any(attributing) ||
+		imperative(first.At(0)) || inStory(s.words) || quotesSpeaker(s.text) {
+		return s
+	}
 	p := read(plain)
 	if p.topics == none || p.leans || p.question || len(p.several) > 0 {
 		return s
@@ -54,6 +61,11 @@ func (s sentence) known() sentence {
 	s.topics, s.leans, s.start, s.end = p.topics, false, s.words[from].Start, last.End
 	return s
 }
+
+var (
+	vetoing     = tables.Words("vetoing")
+	attributing = tables.Words("attributing")
+)
 
 // plainForms read the forms of sentences that stand for a plain statement, each from a word on.
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){

@@ -85,8 +85,11 @@ func valueOfWrong(text string, ws english.Words, i int, thing string, end int, w
 		k++
 	}
 	value := k + 2
-	for english.Adverbs.Has(ws.At(value)) {
+	for affirms(ws.At(value)) {
 		value++
+	}
+	if ws.At(value) == "not" || ws.At(value) == "never" {
+		return "", false
 	}
 	is := ws.At(k+1) == "is" || ws.At(k+1) == "falls"
 	if !wrong || ws.At(k) != "it" || !is || value >= len(ws) || english.StopWords.Has(ws.At(value)) &&

@@ -451,6 +451,13 @@ var (
 // minStem is how many letters a medicine has before the end that its name shares with others of its kind.
 const minStem = 3
 
+// medicineAt reports whether a medicine is named at i, and not something that is called by it: "warfarin research".
+func (p *position) medicineAt(i int) bool {
+	next := p.at(i + 1)
+	return isMedicine(p.at(i)) && (next == "" || p.words[i].Stop != 0 || english.StopWords.Has(next) ||
+		english.Prepositions.Has(next) || english.Adverbs.Has(next) || english.StartsWithDigit(next) || next == "every")
+}
+
 // isMedicine reports whether a word is the name of a medicine. The ends are those by which the WHO names substances
 // that act alike, https://www.who.int/teams/health-product-and-policy-standards/inn/stembook.
 func isMedicine(word string) bool {
