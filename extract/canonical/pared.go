@@ -194,9 +194,9 @@ func plainLetters(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// isAmount reports whether w is a number, with the sign of a currency or without.
+// isAmount reports whether an amount begins with w: a number, or the sign of a currency.
 func isAmount(w string) bool {
-	return isNumber(w) || english.StartsWithDigit(strings.TrimLeft(w, "$£€"))
+	return isNumber(w) || english.StartsWithDigit(w) || w == "$" || w == "£" || w == "€"
 }
 
 // What describes a name need not be known as an adjective, since nothing but an adjective stands there.
@@ -214,7 +214,7 @@ func dropBeforeValue(fact string, ws english.Words, i int, drop []bool) {
 		kept := n == 1 && (english.StopWords.Has(w.Text) || keptBefore.Has(w.Text))
 		// A noun before a name or a number is no adjective: "a nurse Ann knows".
 		noun := occupations.Of(w.Text) != "" || persons.Has(w.Text) || pets.Has(w.Text)
-		if w.Stop != 0 && w.Stop != ',' || kept || noun || !plainLetters(w.Text) {
+		if w.Stop != 0 && !strings.ContainsRune(",$£€", w.Stop) || kept || noun || !plainLetters(w.Text) {
 			return
 		}
 		k += n
