@@ -19,7 +19,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	}
 	birth := bornNow(fact)
 	claims, themes, more = claimsIn(fact)
-	// What only a reading without remarks tells is of the same statement, so that themes of the whole stay.
+	// The statement is the same without its remarks, so that themes of the whole stay.
 	if bare := pared(fact); bare != fact {
 		if again, told, parted := claimsIn(bare); firm(again) {
 			if !firm(claims) {

@@ -74,7 +74,7 @@ func isFrame(ws english.Words) bool {
 		return footings.Has(ws.At(2)) && !ws.Any(firstPerson)
 	case ws.Any(pretending) || ws.Any(attributing):
 		return false
-	// "If you cook, I eat" is bound to the cooking. What the listener may want to know is not.
+	// "If you cook, I eat" is bound to the cooking, and "if you need it, …" to nothing.
 	case first == "if" || first == "in":
 		return ws.Any(listeners) && wondering.Found(ws)
 	case frameOpeners.Has(first):

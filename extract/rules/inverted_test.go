@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is told before who it is of, a correction that names the thing first, and a statement behind a clause to the
+// A value told before its owner, a correction that names the thing first, and a statement behind a clause to the
 // listener are read as the plain statement.
 func TestToldFirst(t *testing.T) {
 	for _, tc := range []struct{ said, want string }{
@@ -63,7 +63,7 @@ func TestToldFirst(t *testing.T) {
 	}
 }
 
-// What is no fact by itself is none in other words, and a secret is none in any.
+// A secret is no fact, in other words neither.
 func TestNothingOfSecretsInOtherWords(t *testing.T) {
 	for _, said := range []string{
 		"The passphrase I use is Hunter2.", "Hunter2 is the password I use at work.", "The passcode I use is 99812.",
