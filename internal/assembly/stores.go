@@ -163,6 +163,7 @@ func (s *Stores) OpenMemories(path string, both bool, model memory.Model) error 
 		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
 	s.Memories, s.Checks["memories"] = memories, db.Check
+	s.Watches = append(s.Watches, memories.Warm)
 	s.hold("memories", db)
 	return nil
 }

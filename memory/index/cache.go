@@ -167,6 +167,20 @@ func (c *Cache) Held(scope memory.Scope) *Index {
 	}
 }
 
+// Recent returns the scopes whose indexes are read and take so many bytes at least, the one used
+// last first.
+func (c *Cache) Recent(least int64) (out []memory.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for el := c.recent.Front(); el != nil; el = el.Next() {
+		e := el.Value.(*cached)
+		if e.bytes >= least && !c.filling[e] {
+			out = append(out, e.scope)
+		}
+	}
+	return out
+}
+
 func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time, ahead *Ahead) (*Index, error) {
 	e, made, err := c.find(ctx, scope)
 	if err != nil {

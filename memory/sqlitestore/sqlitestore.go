@@ -73,7 +73,8 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
 		schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry,
-		schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted, schemaDeletedOrders); err != nil {
+		schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted, schemaDeletedOrders,
+		schemaWarm); err != nil {
 		return nil, err
 	}
 	return s, s.claim()

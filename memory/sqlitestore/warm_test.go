@@ -1,0 +1,93 @@
+package sqlitestore
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// A start reads the large indexes of the start before, the one searched last first, and no more
+// than fill half of its cache. Small ones wait for a search.
+func TestWarm(t *testing.T) {
+	s := store(t, 0, time.Now)
+	bob, cem := memory.Scope{App: "a", User: "bob"}, memory.Scope{App: "a", User: "cem"}
+	put(t, s, ann, turns(ann, 9000))
+	put(t, s, bob, turns(bob, 9000))
+	put(t, s, cem, turns(cem, 10))
+	search(t, s, ann)
+	search(t, s, cem)
+	search(t, s, bob)
+	if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cacheBytes int64
+		want       []memory.Scope
+	}{
+		"a large cache": {64 << 20, []memory.Scope{ann, bob}},
+		"a small cache": {8 << 20, []memory.Scope{bob}},
+	} {
+		next, err := New(s.DB(), s.model, &Options{CacheBytes: c.cacheBytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := warm(t, next)
+		for until := time.Now().Add(10 * time.Second); len(next.cache.Recent(0)) < len(c.want) && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
+		}
+		loads := next.CacheStats().Loads
+		for _, scope := range c.want {
+			search(t, next, scope)
+		}
+		if got := next.CacheStats(); got.Loads != loads || loads != int64(len(c.want)) {
+			t.Errorf("%s: %d indexes read early and %d for searches, want %d and 0", name, loads, got.Loads-loads,
+				len(c.want))
+		}
+		search(t, next, cem)
+		if next.CacheStats().Loads != loads+1 {
+			t.Errorf("%s: a small index was read early", name)
+		}
+		stop()
+		if noted, err := next.noted(t.Context()); err != nil || len(noted) != len(c.want) {
+			t.Errorf("%s: the next start reads %v, error %v", name, noted, err)
+		}
+	}
+}
+
+// A start that ends before it has read all keeps what is to be read.
+func TestWarmEndsEarly(t *testing.T) {
+	s := store(t, 0, time.Now)
+	put(t, s, ann, turns(ann, 9000))
+	search(t, s, ann)
+	if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+		t.Fatal(err)
+	}
+	next, err := New(s.DB(), s.model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	next.Warm(over, nil)
+	if noted, err := next.noted(t.Context()); err != nil || len(noted) != 1 || noted[0] != ann {
+		t.Errorf("to be read: %v, error %v, want %v", noted, err, ann)
+	}
+}
+
+// warm runs Warm until the function that it returns is called, which waits for its end.
+func warm(t *testing.T, s *Store) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { s.Warm(ctx, nil) })
+	return func() { cancel(); running.Wait() }
+}
+
+func search(t *testing.T, s *Store, scope memory.Scope) {
+	t.Helper()
+	if _, err := s.Search(t.Context(), scope, memory.Query{Terms: []string{"word1"}, Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+}
