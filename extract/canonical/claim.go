@@ -42,6 +42,10 @@ type Claim struct {
 	who string
 	// result says that the claim is of one race or one lift, which stays what it was: it ends a record that it beats.
 	result bool
+	// part says that what is told is so at times, and span that it is so for a time; see partly.
+	part, span bool
+	// event says that the claim is of what has happened, such as a move.
+	event bool
 	// least says that the claim tells a number which is at least reached, as by a birth: "our third was born".
 	least bool
 }
@@ -50,7 +54,7 @@ type Claim struct {
 // a time.
 func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
-	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who),
+	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who), !c.Ended && (o.part || o.span && !c.Changed && !c.event),
 		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
 	case c.result || o.result:

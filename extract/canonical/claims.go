@@ -28,7 +28,12 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 			claims, more = withPared(claims, again), more && parted
 		}
 	}
+	if !more && !firm(claims) && !strings.Contains(fact, "?") {
+		claims = append(claims, partly(fact)...)
+	}
+	moved := slices.ContainsFunc(claims, func(c Claim) bool { return c.Attribute == "whereabouts" && c.Changed })
 	for i := range claims {
+		claims[i].event = moved && claims[i].Attribute == "home"
 		claims[i].least = birth && strings.HasPrefix(claims[i].Attribute, "count ")
 	}
 	return claims, themes, more

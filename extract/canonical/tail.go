@@ -89,6 +89,9 @@ func beginsOwnClause(ws english.Words) bool {
 	if w == "they" || w == "it" || w == "she" || w == "he" || w == "the" && len(ws) > 3 {
 		return true // "I bank with Santander and they raised the fee"
 	}
+	if at := ws[2:min(len(ws), 2+maxLeaning)]; ws[0].Text == "and" && ownVerbs.Has(w) && (at.Has("it") || at.Has("them")) {
+		return true // "I take the bus and complain about it every evening"
+	}
 	if ws[0].Text == "and" && (inAny(w, english.Moods, english.Evaluative) || endsInIng(w) || ws.At(2) == "as") {
 		return true // "I am 69 and fit as a fiddle", "I'm single and enjoying it"
 	}
@@ -158,6 +161,7 @@ var (
 	unplanned    = tables.Words("unplanned")
 	turningPoint = tables.Words("turning-points")
 	pausing      = tables.Words("pausing")
+	ownVerbs     = tables.Words("own-verbs")
 )
 
 // maxReason bounds the words up to the noun of what was before.

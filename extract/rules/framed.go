@@ -53,6 +53,30 @@ func framed(text string, ws english.Words, i int) (string, bool) {
 	return capitalized(text[ws[start].Start:]), true
 }
 
+// framedLast reads "My number is 555 0199 if you need it", from its first word, as "My number is 555 0199". What the
+// speaker offers depends on the listener: "I can drive if you need it".
+func framedLast(text string, ws english.Words, i int) (string, bool) {
+	if !ownStart(ws, i) || playing(ws) || ws.Any(pretending) {
+		return "", false
+	}
+	for k := i + 3; k+2 < len(ws); k++ {
+		from := k
+		if ws.At(k) == "just" {
+			from++
+		}
+		in := ws.At(from) == "in" && ws.At(from+1) == "case"
+		if w := ws.At(from); w != "if" && w != "should" && !in {
+			continue
+		}
+		offers := ws[i:k].Any(english.Modals) || ws[i:k].Has("?")
+		if offers || len(ws)-k > maxFrame || !ws[from:].Any(listeners) || !wondering.Found(ws[from:]) {
+			return "", false
+		}
+		return capitalized(text[ws[i].Start:ws[k-1].End]) + ".", true
+	}
+	return "", false
+}
+
 // ownStart reports whether a statement of the speaker's begins at i. A pronoun would need the clause before it.
 func ownStart(ws english.Words, i int) bool {
 	w := ws[i].Text
