@@ -28,7 +28,7 @@ import (
 // [Form.Keys]). A store remembers it. Any change to the keys of any fact needs
 // another Version: keys of two versions do not match, so older facts would miss
 // duplicates and contradictions in silence.
-const Version = "canonical-20"
+const Version = "canonical-21"
 
 // Form is what the rules compare of a fact.
 type Form struct {

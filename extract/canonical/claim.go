@@ -54,7 +54,8 @@ type Claim struct {
 // a time.
 func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
-	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who), !c.Ended && (o.part || o.span && !c.Changed && !c.event),
+	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who),
+		c.part, c.span, !c.Ended && (o.part || o.span && !c.Changed && !c.event),
 		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
 	case c.result || o.result:

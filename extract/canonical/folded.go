@@ -192,12 +192,21 @@ func insteadOfClock(ws english.Words, i int) bool {
 	return i > 1 && ws[i-2].Text == "at" && english.StartsWithDigit(ws[i-1].Text) && english.StartsWithDigit(ws.At(i+2))
 }
 
-// pastOf is the past form of the verb w; "" if w is none that is known.
+// pastOf is the past form of the verb w behind "had to". Of regular verbs the table has those that double a letter.
 func pastOf(w string) string {
 	if forms := irregularForms.For(w); len(forms) > 0 && inflections[w][w]&presentForm != 0 {
 		return forms[0]
 	}
-	return forcedVerbs.Of(w)
+	stem, y := strings.CutSuffix(w, "y")
+	switch known := forcedVerbs.Of(w); {
+	case known != "" || !plainLetters(w) || len(w) < 3 || english.StopWords.Has(w):
+		return known
+	case strings.HasSuffix(w, "e"):
+		return w + "d"
+	case y && !strings.ContainsRune("aeou", rune(stem[len(stem)-1])):
+		return stem + "ied"
+	}
+	return w + "ed"
 }
 
 // withPostFirst is ws with somebody's post before the name: "my boss is Ann" for "Ann is my boss". Of relatives both

@@ -18,7 +18,7 @@ var (
 // what is so at times give way to an end alone: who drives a van whenever it rains may drive a car now as well.
 func partly(fact string) []Claim {
 	ws := english.Lex(fact)
-	if len(ws) > english.MaxSentenceWords || !beginsStatement(ws) {
+	if len(ws) > english.MaxSentenceWords || !isSpeaker(ws.At(0)) {
 		return nil
 	}
 	for i := minStatement; i+1 < min(len(ws), maxTailStart); i++ {
@@ -26,7 +26,7 @@ func partly(fact string) []Claim {
 		if !span && !timesStart.Has(ws[i+1].Text) || ws[i].Stop != 0 && ws[i].Stop != ',' {
 			continue
 		}
-		if ws[:i+1].Any(tailDoubts) || ws[:i+1].Any(negations) {
+		if core := ws[:i+1]; core.Any(tailDoubts) || core.Any(negations) || hasHappened(core) {
 			return nil
 		}
 		claims, _, _ := wholeClaims(fact[:ws[i].End])
