@@ -24,6 +24,7 @@ var (
 	nearly      = tables.Words("nearly")
 	worn        = tables.Phrases("worn")
 	inChats     = tables.Phrases("in-chats")
+	monthParts  = tables.Words("month-parts")
 )
 
 // folded is ws, the words of a fact, with these forms in the place of others:
@@ -163,6 +164,10 @@ func foldedTime(ws english.Words, i int) (w english.Word, n int) {
 		(i+2 == len(ws) || ws[i+1].Stop != 0 || links.Has(ws[i+2].Text)):
 		w.Text, n = "newyear", 2
 	case w.Text == "out" && next == "of" && ws.At(i-1) == "based":
+		w.Text, n = "in", 2
+	case w.Text == "at" && next == "the" && inAny(ws.At(i+2), monthParts) && ws.At(i+3) == "of" && monthNumbers.Of(ws.At(i+4)) != "":
+		w.Text, n = "in", 4 // "at the end of March"
+	case (w.Text == "back" || w.Text == "early" || w.Text == "late") && next == "in" && monthNumbers.Of(ws.At(i+2)) != "":
 		w.Text, n = "in", 2
 	default:
 		return w, 0

@@ -89,7 +89,7 @@ func beginsOwnClause(ws english.Words) bool {
 	if w == "they" || w == "it" || w == "she" || w == "he" || w == "the" && len(ws) > 3 {
 		return true // "I bank with Santander and they raised the fee"
 	}
-	if at := ws[2:min(len(ws), 2+maxLeaning)]; ws[0].Text == "and" && ownVerbs.Has(w) && (at.Has("it") || at.Has("them")) {
+	if at := ws[2:min(len(ws), 2+maxLeaning)]; ws[0].Text == "and" && inAny(strings.TrimSuffix(w, "s"), ownVerbs) && (at.Has("it") || at.Has("them")) {
 		return true // "I take the bus and complain about it every evening"
 	}
 	if ws[0].Text == "and" && (inAny(w, english.Moods, english.Evaluative) || endsInIng(w) || ws.At(2) == "as") {
@@ -138,6 +138,9 @@ func isReason(before, ws english.Words) bool {
 	if before.Any(pausing) {
 		return false
 	}
+	if (ws[0].Text == "after" || ws[0].Text == "since") && definitive.Found(before) && !ws[1:].Any(recurring) {
+		return true // "sold the bike after that scare"
+	}
 	switch ws[0].Text {
 	case "after":
 		span := english.StartsWithDigit(ws[1].Text) && english.Periods.Has(singular(ws[2].Text)) // "after 2 months"
@@ -162,6 +165,7 @@ var (
 	turningPoint = tables.Words("turning-points")
 	pausing      = tables.Words("pausing")
 	ownVerbs     = tables.Words("own-verbs")
+	definitive   = tables.Phrases("definitive")
 )
 
 // maxReason bounds the words up to the noun of what was before.

@@ -21,6 +21,7 @@ var (
 	askedOrTold  = tables.Words("told-to")
 	openness     = tables.Phrases("openness")
 	wondering    = tables.Phrases("wondering")
+	movedTo      = tables.Words("moved-to")
 )
 
 // framed reads "If you need it, my number is 555 0199", from its first word, as "My number is 555 0199".
@@ -56,7 +57,7 @@ func framed(text string, ws english.Words, i int) (string, bool) {
 // framedLast reads "My number is 555 0199 if you need it", from its first word, as "My number is 555 0199". What the
 // speaker offers depends on the listener: "I can drive if you need it".
 func framedLast(text string, ws english.Words, i int) (string, bool) {
-	if !ownStart(ws, i) || playing(ws) || ws.Any(pretending) {
+	if i >= len(ws) || !ownStart(ws, i) || playing(ws) || ws.Any(pretending) {
 		return "", false
 	}
 	for k := i + 3; k+2 < len(ws); k++ {

@@ -329,3 +329,41 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 	front := uncapitalized(text[ws[i].Start:ws[k-1].End])
 	return begun(text[:ws[i].Start], text[ws[k].Start:ws[end-1].End]+" "+front+text[ws[end-1].End:]), true
 }
+
+// othersMoved reads "The airline moved our Lisbon flight to 21 May", from its first word, as "Our Lisbon flight was moved
+// to 21 May": it is the speaker's whoever moved it.
+func othersMoved(text string, ws english.Words, i int) (string, bool) {
+	if i > 0 || len(ws) < 5 || ws[0].Text == "i" || ws[0].Text == "we" || ws.Has("?") {
+		return "", false
+	}
+	v := 1
+	for v < min(len(ws), maxMover) && !changes.Has(ws[v].Text) {
+		v++
+	}
+	thing := v + 1
+	if thing+2 >= len(ws) || !changes.Has(ws[v].Text) || ws[:v].Any(english.Modals) || ws[:v].Has("not") {
+		return "", false
+	}
+	owner := ws[thing].Text == "our" || ws[thing].Text == "my"
+	official := ws[0].Text == "they" || ws[0].Text == "the" && !persons.Has(ws[v-1].Text)
+	if !owner && !(ws[thing].Text == "the" && official) {
+		return "", false
+	}
+	end := thing + 1
+	for end < min(len(ws), thing+maxThing) && ws[end-1].Stop == 0 && !movedTo.Has(ws[end].Text) {
+		end++
+	}
+	if !plannedThing(ws[thing:end]) {
+		return "", false
+	}
+	rest := ""
+	if end < len(ws) && ws[end-1].Stop == 0 {
+		rest = text[ws[end-1].End:]
+	} else if !over.Has(ws[v].Text) {
+		return "", false
+	}
+	return capitalized(text[ws[thing].Start:ws[end-1].End]) + " was " + ws[v].Text + rest, true
+}
+
+// maxMover bounds the words up to the verb of somebody who moves a thing.
+const maxMover = 5

@@ -71,7 +71,7 @@ var (
 var plainForms = []func(text string, ws english.Words, i int) (string, bool){
 	ownOne, theirsAlone, theirOwn, theirDoing, cleft, freeRelative, fronted, mealOf,
 	wrongValue, meantFor, newValue, setTo, totalled, leftOver, reset, toldFirst, countedThings, toldLast, timeFirst,
-	asValue, wrongNamed, correctionOf, scratched, framed, framedLast, reasonTold, insteadFirst,
+	asValue, wrongNamed, correctionOf, scratched, framed, framedLast, reasonTold, insteadFirst, othersMoved,
 }
 
 // plainly is text as a plain statement. It reports whether text says it in another way.
