@@ -38,6 +38,9 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		}
 		p.start = withQuote(p.text, startWith(ws, &cl, p.start))
 		p.subject, subject = subjectsOf(said, subject, cl.Shared)
+		if be := ws.At(list[0].From + len(subject)); cl.Shared && (be == "is" || be == "are" || be == "am") && lacksBe(said[0].Text) {
+			p.subject = join(p.subject, spoken(be))
+		}
 		full := join(p.subject, said)
 		form := canonical.OfWords(p.statement())
 		core := full[:len(full)-(cl.To-cl.Core)]
@@ -387,6 +390,10 @@ func withoutLead(ws english.Words, shared bool) english.Words {
 	return ws[lead:]
 }
 
+// lacksBe reports whether a clause that begins with w shares the verb of the one before: "Tom is four and obsessed with
+// trains".
+func lacksBe(w string) bool { return tastes.Has(w) || strings.HasSuffix(w, "ing") && !english.PresentVerbs.Has(w) }
+
 // subjectsOf are the subject that a clause lacks, and the one that the next clause may share. Before is that of the
 // clause before it, which it may share itself.
 func subjectsOf(ws, before english.Words, shared bool) (lacks, shares english.Words) {
@@ -408,7 +415,7 @@ func subjectOf(ws english.Words) english.Words {
 	case "my", "our":
 		for k := 2; k < min(len(ws), 4); k++ {
 			if finiteVerb(ws[k].Text) {
-				return spoken(strings.Fields(ws[:k].String())...)
+				return slices.Clone(ws[:k])
 			}
 		}
 	}
@@ -449,7 +456,15 @@ func (s *sentence) statement() string { return s.withSubject(s.text[s.start:s.en
 // withSubject puts the subject that a statement lacks before it.
 func (s *sentence) withSubject(text string) string {
 	if len(s.subject) > 0 {
-		text = s.subject.String() + " " + uncapitalized(text)
+		var subject strings.Builder
+		for _, w := range s.subject {
+			name := s.text[w.Start:w.End]
+			if !w.Upper || len(name) != len(w.Text) {
+				name = w.Text
+			}
+			subject.WriteString(name + " ")
+		}
+		text = subject.String() + uncapitalized(text)
 	}
 	if s.corrects {
 		if ws := english.Split(text); len(ws) > 0 && ws[0].Text != "i" && english.StopWords.Has(ws[0].Text) {
