@@ -141,6 +141,11 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 		w.Text, w.End, n = "we", ws[i+1].End, 2
 	case i == 0 && w.Text == "the" && ownBeings.Has(next) && tellsAge(ws):
 		w.Text = "our"
+	case (w.Text == "have" || w.Text == "has") && next == "not" && ws.At(i+2) == "got":
+		ws[i+2].Text = "have"
+		if w.Text = "do"; ws[i].Text == "has" {
+			w.Text = "does"
+		}
 	case w.Text == "had" && next == "to" && past != "":
 		w, n = ws[i+2], 3
 		w.Text = past

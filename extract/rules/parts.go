@@ -392,7 +392,9 @@ func withoutLead(ws english.Words, shared bool) english.Words {
 
 // lacksBe reports whether a clause that begins with w shares the verb of the one before: "Tom is four and obsessed with
 // trains".
-func lacksBe(w string) bool { return tastes.Has(w) || strings.HasSuffix(w, "ing") && !english.PresentVerbs.Has(w) }
+func lacksBe(w string) bool {
+	return tastes.Has(w) || strings.HasSuffix(w, "ing") && !english.PresentVerbs.Has(w)
+}
 
 // subjectsOf are the subject that a clause lacks, and the one that the next clause may share. Before is that of the
 // clause before it, which it may share itself.

@@ -273,4 +273,5 @@ var (
 	decisivePast   = tables.Words("decisive-past")
 	likingsPast    = tables.Words("likings-past")
 	lifePast       = tables.Words("life-past")
+	schooling      = tables.Words("schooling")
 )
