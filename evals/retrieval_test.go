@@ -223,7 +223,8 @@ func TestAsk(t *testing.T) {
 		t.Errorf("alone, and together (-want +got):\n%s", diff)
 	}
 	for _, r := range together[1:] {
-		if cmp.Equal(r.Answers, together[0].Answers, untimed) {
+		// Every question of these conversations has a word of what was said.
+		if r.Setting != "no-theme" && cmp.Equal(r.Answers, together[0].Answers, untimed) {
 			t.Errorf("%s is as all", r.Setting)
 		}
 	}

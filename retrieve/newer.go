@@ -163,9 +163,9 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		if !slices.Contains(near, latest) {
 			continue
 		}
-		if about, form := formOf(first), formOf(latest); !about.Unrelated(&form) {
+		about, form, then, now := formOf(first), formOf(latest), &spoken{ranked: first}, &spoken{ranked: latest}
+		if !about.Unrelated(&form) || read.answers(now) && now.mayReplace(then) {
 			latest.score, first.score = first.score, latest.score
-			slices.SortStableFunc(best, better)
 			break
 		}
 	}

@@ -15,6 +15,7 @@ const (
 	near
 	session
 	keys
+	theme
 	speaker
 	statement
 	answer
@@ -63,6 +64,9 @@ var parts = [partCount]part{
 	// The lexical part of the facts that cite the turn, which say the same in other
 	// words. For a fact, its own words.
 	keys: {"facts", 0.12},
+	// The theme, of a memory that has nothing else in common with a short question. It
+	// counts only where there is such a memory, beside a sum of 1; see ranking.themes.
+	theme: {"theme", 0.1},
 
 	// The question names its author, or says "I" and the user is its author.
 	speaker: {"speaker", 0.75},

@@ -223,6 +223,14 @@ var partCases = []struct {
 		"lexical",
 	},
 	{
+		"theme",
+		"Who is my employer?",
+		[]string{"s/Ann/01-03: I started at Brightwater Clinic.", "t/Ann/01-03: My uncle."},
+		"m0",
+		"m1",
+		"statement",
+	},
+	{
 		"recency",
 		"Which book do I read now?",
 		[]string{"s/Ann/01-03: I read a book.", "t/Ann/05-03: I read a book."},

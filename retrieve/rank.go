@@ -54,6 +54,7 @@ func citesOf(m *memory.Memory) iter.Seq[cite] {
 // ranking ranks the candidates that a store found for one wording of a question.
 type ranking struct {
 	weights  [partCount]float64
+	themed   float64 // the weight of the theme part, if a candidate has it
 	question *question
 	terms    []string // of the wording
 	noise    float64  // of the embedder
@@ -85,10 +86,11 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 	names, alias := q.nameWords(named), analyzer.Words(q.name)
 	var rankings [][]*ranked
 	for _, w := range wordings {
-		k := &ranking{weights: weights, question: q, terms: w.terms, noise: r.embedder.Model().Noise,
+		k := &ranking{weights: weights, themed: r.weights[theme], question: q, terms: w.terms, noise: r.embedder.Model().Noise,
 			named: named, names: names, alias: alias,
 			keys: map[cite]float64{}, standing: map[cite]bool{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 		best := k.rank(w.found, n)
+		weights[theme] = max(weights[theme], k.weights[theme])
 		for _, c := range best {
 			c.wording = w
 		}
@@ -122,6 +124,7 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	for _, f := range all[:facts] {
 		k.inheritFromTurns(f)
 	}
+	k.themes(all, n)
 	ranks := all
 	all = slices.DeleteFunc(slices.Clone(all), func(c *ranked) bool { return !c.Match || !k.related(c) })
 	own, shared := apart(all)
@@ -227,7 +230,7 @@ func better(a, b *ranked) int {
 // related reports whether a candidate or a turn beside it has anything in common
 // with the question. Being in a session that has is not enough.
 func (k *ranking) related(c *ranked) bool {
-	for _, p := range [...]int{lexical, surroundings, reply, dense, near, keys} {
+	for _, p := range [...]int{lexical, surroundings, reply, dense, near, keys, theme} {
 		if k.weights[p] > 0 && c.parts[p] > 0 {
 			return true
 		}
