@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -39,3 +40,64 @@ func partly(fact string) []Claim {
 	}
 	return nil
 }
+
+// withInstead adds what somebody no longer does: "I take the tram to work instead of biking" ends "I bike to work". The
+// verb alone says too little, so what is before "instead" tells where.
+func withInstead(claims []Claim, all english.Words) []Claim {
+	for i := 3; i+2 < len(all); i++ {
+		if all[i].Text != "instead" || all[i+1].Text != "of" || all[0].Text != "i" && all[0].Text != "we" {
+			continue
+		}
+		verb, rest := habitOfIng(all[i+2].Text), all[i+3:]
+		if verb == "" {
+			return claims
+		}
+		if len(rest) == 0 || !opensObject(rest[0].Text) {
+			rest = all[i-2 : i]
+			if rest[0].Text != "to" {
+				return claims
+			}
+		}
+		again, _, _ := wholeClaims("I no longer " + verb + " " + rest.String())
+		return append(claims, slices.DeleteFunc(again, func(c Claim) bool { return !c.Ended })...)
+	}
+	return claims
+}
+
+// opensObject reports whether w may follow a verb as what it is about.
+func opensObject(w string) bool {
+	return inAny(w, english.Articles, possessives) || !english.StopWords.Has(w)
+}
+
+// withApposed adds that somebody has what they name behind a kind of thing: "I have a motorbike, an old Ducati".
+func withApposed(claims []Claim, fact string) []Claim {
+	ws := english.Lex(fact)
+	for i := 3; i+2 < min(len(ws), maxTailStart); i++ {
+		if ws[i].Stop != ',' || ws[0].Text != "i" && ws[0].Text != "we" || !isArticle(ws[i+1].Text) ||
+			!isArticle(ws[i-1].Text) {
+			continue
+		}
+		end := i + 2
+		for end < min(len(ws), i+6) && !ws[end].Upper {
+			end++
+		}
+		for end < len(ws) && ws[end].Upper && ws[end-1].Stop == 0 {
+			end++
+		}
+		if named := ws[end-1]; !named.Upper || named.Stop == ',' || ws.At(end) == "and" || ws.At(end) == "or" {
+			return claims
+		}
+		again, _, _ := wholeClaims(fact[:ws[i-1].Start] + fact[ws[i+1].Start:ws[end-1].End])
+		for _, c := range again {
+			if !c.Ended && strings.HasPrefix(c.Attribute, "has ") {
+				c.Loose = true
+				claims = append(claims, c)
+			}
+		}
+		return claims
+	}
+	return claims
+}
+
+// isArticle reports whether w is "a" or "an".
+func isArticle(w string) bool { return w == "a" || w == "an" }

@@ -138,8 +138,11 @@ func isReason(before, ws english.Words) bool {
 	if before.Any(pausing) {
 		return false
 	}
-	if (ws[0].Text == "after" || ws[0].Text == "since") && definitive.Found(before) && !ws[1:].Any(recurring) {
-		return true // "sold the bike after that scare"
+	// "Sold the bike after that scare". Who gave up coffee "after dinner" may drink it at breakfast.
+	if ws[0].Text == "after" || ws[0].Text == "since" {
+		if once := definitive.Found(before) && !ws[1:].Any(recurring); once || ws[1].Text == "that" {
+			return true
+		}
 	}
 	switch ws[0].Text {
 	case "after":

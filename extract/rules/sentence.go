@@ -197,6 +197,9 @@ func (s *sentence) tells() bool {
 
 // keep takes the words from i to end as the fact, where topics or a request to remember call for it.
 func (s *sentence) keep(i, end int, r *request) {
+	if end < len(s.words) {
+		end = i + len(withoutLinkLast(s.words[i:end]))
+	}
 	kept := s.words[i:end]
 	switch {
 	case s.topics != none && r.asked:
@@ -213,6 +216,21 @@ func (s *sentence) keep(i, end int, r *request) {
 	if end == len(s.words) && !s.question && s.end < len(s.text) {
 		s.end = trimEnd(s.text, s.end)
 	}
+}
+
+// withoutLinkLast is a clause without "and" and a remark at its end, which lead to the next: "I'm single and, honestly,".
+func withoutLinkLast(ws english.Words) english.Words {
+	for n := len(ws); n > 2; n = len(ws) {
+		switch {
+		case partLinks.Has(ws[n-1].Text):
+			ws = ws[:n-1]
+		case partLinks.Has(ws[n-2].Text) && ws[n-2].Stop == ',':
+			ws = ws[:n-2]
+		default:
+			return ws
+		}
+	}
+	return ws
 }
 
 // imperative reports whether a sentence that starts with w hands over work or a make-believe; what it says in the

@@ -274,4 +274,5 @@ var (
 	likingsPast    = tables.Words("likings-past")
 	lifePast       = tables.Words("life-past")
 	schooling      = tables.Words("schooling")
+	partLinks      = tables.Words("part-links")
 )
