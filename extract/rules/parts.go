@@ -290,11 +290,18 @@ func tellsWhich(ws english.Words) bool {
 // Pepper now". The claims of the last one must stay as they are, or a statement against them would not be seen. All of
 // p is added, or only what stands before the byte core, where a remark begins.
 func lengthened(parts []sentence, p *sentence, said english.Words, core int) []sentence {
-	if len(parts) == 0 || len(said) == 0 || !leaning.Has(said[0].Text) || secrets.Found(said) || said.Any(addressee) {
+	if len(parts) == 0 || len(said) == 0 || secrets.Found(said) || said.Any(addressee) {
 		return parts
 	}
 	last := &parts[len(parts)-1]
-	if p.start < last.end || len(strings.Fields(p.text[last.end:p.start])) > 1 {
+	if p.start < last.end {
+		return parts
+	}
+	between := strings.Fields(p.text[last.end:p.start])
+	// "Sold the Volvo, so I'm down to one"
+	follows := len(between) == 2 && between[1] == "so" && resultSubjects.Has(said[0].Text) &&
+		!said.Any(english.Modals) && !said.Has("will") && !said.Any(intents)
+	if !follows && (!leaning.Has(said[0].Text) || len(between) > 1) {
 		return parts // a clause between them is left out
 	}
 	before := canonical.OfWords(last.statement())

@@ -275,4 +275,5 @@ var (
 	lifePast       = tables.Words("life-past")
 	schooling      = tables.Words("schooling")
 	partLinks      = tables.Words("part-links")
+	resultSubjects = tables.Words("result-subjects")
 )
