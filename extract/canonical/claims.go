@@ -31,7 +31,7 @@ func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if !more && !firm(claims) && !strings.Contains(fact, "?") {
 		claims = append(claims, partly(fact)...)
 	}
-	claims = withApposed(claims, fact)
+	claims = forPurposes(withApposed(claims, fact), fact)
 	moved := slices.ContainsFunc(claims, func(c Claim) bool { return c.Attribute == "whereabouts" && c.Changed })
 	for i := range claims {
 		claims[i].event = moved && claims[i].Attribute == "home"
@@ -110,7 +110,7 @@ func wholeClaims(fact string) (claims []Claim, themes []theme, more bool) {
 	}
 	claims = withWork(wedded(claims, all), all)
 	framed := withAlone(withSmoking(withDenied(c.framed(all)), all), all)
-	claims = withInstead(withRank(withLastName(withFramed(claims, framed)), all), all)
+	claims = c.withInstead(withRank(withLastName(withFramed(claims, framed)), all), all)
 	claims, themes = withValues(vetoed(claims, all)), c.themes(all)
 	claims = c.reach.bound(bounded(sinceLately(claims, all), all))
 	claims = c.withActivity(claims, themes, list, words, all)

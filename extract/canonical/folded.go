@@ -141,7 +141,8 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 		w.Text, w.End, n = "we", ws[i+1].End, 2
 	case i == 0 && w.Text == "the" && ownBeings.Has(next) && tellsAge(ws):
 		w.Text = "our"
-	case (w.Text == "have" || w.Text == "has") && next == "not" && ws.At(i+2) == "got":
+	case (w.Text == "have" || w.Text == "has") && next == "not" && ws.At(i+2) == "got" && ws.At(i+3) == "any" &&
+		(i+5 >= len(ws) || ws[i+4].Stop != 0): // "I haven't got any cash on me"
 		ws[i+2].Text = "have"
 		if w.Text = "do"; ws[i].Text == "has" {
 			w.Text = "does"
@@ -202,21 +203,12 @@ func insteadOfClock(ws english.Words, i int) bool {
 	return i > 1 && ws[i-2].Text == "at" && english.StartsWithDigit(ws[i-1].Text) && english.StartsWithDigit(ws.At(i+2))
 }
 
-// pastOf is the past form of the verb w behind "had to". Of regular verbs the table has those that double a letter.
+// pastOf is the past form of the verb w; "" if w is none that is known.
 func pastOf(w string) string {
 	if forms := irregularForms.For(w); len(forms) > 0 && inflections[w][w]&presentForm != 0 {
 		return forms[0]
 	}
-	stem, y := strings.CutSuffix(w, "y")
-	switch known := forcedVerbs.Of(w); {
-	case known != "" || !plainLetters(w) || len(w) < 3 || english.StopWords.Has(w):
-		return known
-	case strings.HasSuffix(w, "e"):
-		return w + "d"
-	case y && !strings.ContainsRune("aeou", rune(stem[len(stem)-1])):
-		return stem + "ied"
-	}
-	return w + "ed"
+	return forcedVerbs.Of(w)
 }
 
 // withPostFirst is ws with somebody's post before the name: "my boss is Ann" for "Ann is my boss". Of relatives both

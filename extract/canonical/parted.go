@@ -24,9 +24,8 @@ func (c *claim) parted(ws english.Words) []Claim {
 	}
 	if o, n := c.relative(ws); o != "" {
 		// Behind a time it may be long past: "the year before, my mom moved in with us".
-		begins, whom, next := english.Lex(c.text).At(0), ws.At(n+3), ws.At(n+4)
-		stays := next == "" || next == "in" || next == "after" || next == "because"
-		if (begins == "my" || begins == "our") && stays && ws[n:].StartWith("moved", "in", "with") &&
+		begins, whom := english.Lex(c.text).At(0), ws.At(n+3)
+		if (begins == "my" || begins == "our") && len(ws) == n+4 && ws[n:].StartWith("moved", "in", "with") &&
 			(whom == "us" || whom == "me") {
 			return []Claim{{Attribute: o.attribute("home"), Ended: true}}
 		}

@@ -13,6 +13,7 @@ import (
 var (
 	timesStart = tables.Words("times-start")
 	spansStart = tables.Phrases("spans-start")
+	neededFor  = tables.Phrases("needed-for")
 )
 
 // partly are the claims of what a fact tells for a time, or at times, of which nothing else has been read. Those of
@@ -26,6 +27,9 @@ func partly(fact string) []Claim {
 		span := spansStart.Match(ws, i+1) > 0
 		if !span && !timesStart.Has(ws[i+1].Text) || ws[i].Stop != 0 && ws[i].Stop != ',' {
 			continue
+		}
+		if w := ws[i+1].Text; (w == "mostly" || w == "mainly") && (isBe(ws[1].Text) || i+3 >= len(ws)) {
+			continue // "I'm vegetarian mostly"
 		}
 		if core := ws[:i+1]; core.Any(tailDoubts) || core.Any(negations) || hasHappened(core) {
 			return nil
@@ -43,9 +47,14 @@ func partly(fact string) []Claim {
 
 // withInstead adds what somebody no longer does: "I take the tram to work instead of biking" ends "I bike to work". The
 // verb alone says too little, so what is before "instead" tells where.
-func withInstead(claims []Claim, all english.Words) []Claim {
+func (c *claim) withInstead(claims []Claim, all english.Words) []Claim {
+	own := all.At(0) == "i" || all.At(0) == "we"
+	if !c.changed || !own || !english.PresentVerbs.Has(all.At(1)) || all.Any(negations) || isConditional(all) ||
+		all.Any(recurring) || all.Any(timesStart) || all.Any(english.Modals) {
+		return claims // "I had tea instead of driving", "on Mondays I take the bus instead of biking"
+	}
 	for i := 3; i+2 < len(all); i++ {
-		if all[i].Text != "instead" || all[i+1].Text != "of" || all[0].Text != "i" && all[0].Text != "we" {
+		if all[i].Text != "instead" || all[i+1].Text != "of" {
 			continue
 		}
 		verb, rest := habitOfIng(all[i+2].Text), all[i+3:]
@@ -101,3 +110,19 @@ func withApposed(claims []Claim, fact string) []Claim {
 
 // isArticle reports whether w is "a" or "an".
 func isArticle(w string) bool { return w == "a" || w == "an" }
+
+// forPurposes are claims of a fact that may hold for one purpose alone, and then end nothing: "my email is ann@uni.edu,
+// if you need it for a form".
+func forPurposes(claims []Claim, fact string) []Claim {
+	ws := english.Lex(fact)
+	for i := minStatement; i < len(ws); i++ {
+		if n := neededFor.Match(ws, i); n == 0 || i+n == len(ws) {
+			continue
+		}
+		for k := range claims {
+			claims[k].span = !claims[k].Ended
+		}
+		break
+	}
+	return claims
+}

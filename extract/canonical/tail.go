@@ -140,7 +140,10 @@ func isReason(before, ws english.Words) bool {
 	}
 	// "Sold the bike after that scare". Who gave up coffee "after dinner" may drink it at breakfast.
 	if ws[0].Text == "after" || ws[0].Text == "since" {
-		if once := definitive.Found(before) && !ws[1:].Any(recurring); once || ws[1].Text == "that" {
+		past := ws.Any(recurring) || ws.Any(english.DateWords) || slices.ContainsFunc(ws, func(w english.Word) bool {
+			return w.Text == "in" || english.Periods.Has(singular(w.Text)) || english.StartsWithDigit(w.Text) || isNumber(w.Text)
+		})
+		if !past && (definitive.Found(before) || ws[1].Text == "that") {
 			return true
 		}
 	}

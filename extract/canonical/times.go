@@ -13,8 +13,7 @@ var (
 	sinceTime = regexp.MustCompile(`^(?:early |late |mid |last )?(?:\d{4}|` +
 		`monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|` +
-		`year|month|week|summer|winter|spring|autumn|fall|birth|childhood|` +
-		`(?:the |my |our )?(?:university|uni|college|high school|school|wedding|divorce|pandemic))` +
+		`year|month|week|summer|winter|spring|autumn|fall|birth|childhood)` +
 		`(?: (?:\d{4}|week of|\d{4}-\d\d(?:-\d\d)?))*$`)
 	// span matches what follows "for" in such a span: "5 years", "ages".
 	span = regexp.MustCompile(`^(?:about |around |almost |over |nearly )?` +

@@ -22,6 +22,7 @@ var (
 	openness     = tables.Phrases("openness")
 	wondering    = tables.Phrases("wondering")
 	movedTo      = tables.Words("moved-to")
+	onceOnly     = tables.Words("once-only")
 )
 
 // framed reads "If you need it, my number is 555 0199", from its first word, as "My number is 555 0199".
@@ -73,7 +74,18 @@ func framedLast(text string, ws english.Words, i int) (string, bool) {
 		if offers || len(ws)-k > maxFrame || !ws[from:].Any(listeners) || !wondering.Found(ws[from:]) {
 			return "", false
 		}
-		return capitalized(text[ws[i].Start:ws[k-1].End]) + ".", true
+		// What it is needed for may bound what is told, so that it is kept, as a remark: "if you need it in August".
+		last := len(ws) - 1
+		for last > from && wondering.Match(ws, last) == 0 {
+			last--
+		}
+		switch n := wondering.Match(ws, last); {
+		case last+n == len(ws):
+			return capitalized(text[ws[i].Start:ws[k-1].End]) + ".", true
+		case ws[k-1].Stop == 0:
+			return capitalized(text[ws[i].Start:ws[k-1].End]) + "," + text[ws[k-1].End:], true
+		}
+		return "", false
 	}
 	return "", false
 }

@@ -353,7 +353,8 @@ func othersMoved(text string, ws english.Words, i int) (string, bool) {
 	for end < min(len(ws), thing+maxThing) && ws[end-1].Stop == 0 && !movedTo.Has(ws[end].Text) {
 		end++
 	}
-	if !plannedThing(ws[thing:end]) {
+	// "The appointment" may be one of several, and "this week" of a meeting is one of them.
+	if end < thing+3 || !plannedThing(ws[thing:end]) || ws[end:].Any(onceOnly) {
 		return "", false
 	}
 	rest := ""
