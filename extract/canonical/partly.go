@@ -48,9 +48,10 @@ func partly(fact string) []Claim {
 // withInstead adds what somebody no longer does: "I take the tram to work instead of biking" ends "I bike to work". The
 // verb alone says too little, so what is before "instead" tells where.
 func (c *claim) withInstead(claims []Claim, all english.Words) []Claim {
-	own := all.At(0) == "i" || all.At(0) == "we"
-	if !c.changed || !own || !english.PresentVerbs.Has(all.At(1)) || all.Any(negations) || isConditional(all) ||
-		all.Any(recurring) || all.Any(timesStart) || all.Any(english.Modals) {
+	start := max(0, slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "i" || w.Text == "we" }))
+	verb := all.At(start + 1)
+	if !c.changed || start > 2 || !english.PresentVerbs.Has(verb) || wantingVerbs.Has(verb) || verb == "plan" || all.Any(negations) || isConditional(all) ||
+		narrows(all[start:]) || all.Any(timesStart) || all.Any(english.Modals) {
 		return claims // "I had tea instead of driving", "on Mondays I take the bus instead of biking"
 	}
 	for i := 3; i+2 < len(all); i++ {
