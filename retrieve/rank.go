@@ -84,20 +84,28 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 	}
 	weights := weigh(r.weights, q, named, embedded, anyStands(wordings), sessions)
 	names, alias := q.nameWords(named), analyzer.Words(q.name)
+	themed := 0.0 // the theme is that of the question, and a word is a better sign
+	if !findWords(wordings) {
+		themed = r.weights[theme]
+	}
+	shown := weights
 	var rankings [][]*ranked
-	for _, w := range wordings {
-		k := &ranking{weights: weights, themed: r.weights[theme], question: q, terms: w.terms, noise: r.embedder.Model().Noise,
+	for i, w := range wordings {
+		if i > 0 {
+			themed = 0
+		}
+		k := &ranking{weights: weights, themed: themed, question: q, terms: w.terms, noise: r.embedder.Model().Noise,
 			named: named, names: names, alias: alias,
 			keys: map[cite]float64{}, standing: map[cite]bool{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 		best := k.rank(w.found, n)
-		weights[theme] = max(weights[theme], k.weights[theme])
+		shown[theme] = max(shown[theme], k.weights[theme])
 		for _, c := range best {
 			c.wording = w
 		}
 		w.evidence = k.evidence
 		rankings = append(rankings, best)
 	}
-	return fuse(rankings, q, n), weights
+	return fuse(rankings, q, n), shown
 }
 
 // rank returns the n best candidates for one wording and, beside them, the n best of
@@ -124,7 +132,7 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	for _, f := range all[:facts] {
 		k.inheritFromTurns(f)
 	}
-	k.themes(all, n)
+	k.themes(all)
 	ranks := all
 	all = slices.DeleteFunc(slices.Clone(all), func(c *ranked) bool { return !c.Match || !k.related(c) })
 	own, shared := apart(all)

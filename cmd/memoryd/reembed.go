@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/sourcegraph/conc"
 
@@ -115,7 +116,8 @@ func (a *app) reopen(m memory.Model) (reembed.Work, error) {
 	was := a.bank.Load()
 	a.serveWith(a.models.embedder)
 	was.Stop()
-	work, watches := a.work, a.stores.Watches[watched:]
+	work, watches := a.work, slices.Clone(a.stores.Watches[watched:])
+	a.stores.Watches = nil // those of the old store keep it in memory
 	return func(ctx context.Context) {
 		var beside conc.WaitGroup
 		defer beside.Wait()

@@ -7,13 +7,14 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// "I smoke when I'm out" and "I rent a room in Porto while I finish my degree" say nothing of the rest of the time, so
-// they end nothing. But they give way themselves: to "I quit smoking", and to "I live in Rome now".
+// "I bike to work unless it rains" and "I rent a room in Porto while I study" say nothing of the rest of the time, so
+// they end nothing. But they give way themselves: to "I don't bike to work anymore", and to "I live in Rome now".
 
 var (
 	timesStart = tables.Words("times-start")
 	spansStart = tables.Phrases("spans-start")
 	neededFor  = tables.Phrases("needed-for")
+	behindName = tables.Words("behind-name")
 )
 
 // partly are the claims of what a fact tells for a time, or at times, of which nothing else has been read. Those of
@@ -94,8 +95,9 @@ func withApposed(claims []Claim, fact string) []Claim {
 		for end < len(ws) && ws[end].Upper && ws[end-1].Stop == 0 {
 			end++
 		}
-		if named := ws[end-1]; !named.Upper || named.Stop == ',' || ws.At(end) == "and" || ws.At(end) == "or" {
-			return claims
+		who := persons.Has(ws[i].Text) || relation(ws[i].Text) != ""
+		if named := ws[end-1]; who || !named.Upper || end < len(ws) && !behindName.Has(ws[end].Text) {
+			return claims // "a friend, a Ford driver"
 		}
 		again, _, _ := wholeClaims(fact[:ws[i-1].Start] + fact[ws[i+1].Start:ws[end-1].End])
 		for _, c := range again {

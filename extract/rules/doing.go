@@ -273,6 +273,9 @@ var eventRules = table{
 	{"I wanted to climb a mountain in Poland", as(details), func(p *position) bool {
 		return p.word == "wanted" && p.next == "to" && p.rest > 2 && !p.task && !p.points(2)
 	}},
+	{"I did my degree in Delft", as(personal | details), func(p *position) bool {
+		return p.word == "did" && p.next == "my" && p.nearNoun(p.i+2, schooling)
+	}},
 	{"I thought so", as(none), func(p *position) bool {
 		return talkPast.Has(p.word) || p.word == "made" && p.next == "sure"
 	}},
@@ -310,9 +313,6 @@ var eventRules = table{
 		return p.word == "got" && p.next == "over" && p.near(p.i+2, illnesses)
 	}},
 	{"I found a new job", as(details), (*position).settles},
-	{"I did my degree in Delft", as(personal | details), func(p *position) bool {
-		return p.word == "did" && p.next == "my" && p.nearNoun(p.i+2, schooling)
-	}},
 	{"I made a cake", as(none), func(p *position) bool {
 		return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || p.points(1)) && (p.rest < 2 || !p.anchored(p.i+1))
 	}},

@@ -22,6 +22,9 @@ var (
 	openness     = tables.Phrases("openness")
 	wondering    = tables.Phrases("wondering")
 	movedTo      = tables.Words("moved-to")
+	movings      = tables.Words("movings")
+	stateVerbs   = tables.Words("state-verbs")
+	readers      = tables.Words("readers")
 	onceOnly     = tables.Words("once-only")
 )
 
@@ -62,16 +65,19 @@ func framedLast(text string, ws english.Words, i int) (string, bool) {
 		return "", false
 	}
 	for k := i + 3; k+2 < len(ws); k++ {
-		from := k
+		from, who := k, k+1
 		if ws.At(k) == "just" {
-			from++
+			from, who = k+1, k+2
 		}
-		in := ws.At(from) == "in" && ws.At(from+1) == "case"
-		if w := ws.At(from); w != "if" && w != "should" && !in {
+		if ws.At(from) == "in" && ws.At(from+1) == "case" {
+			who++
+		} else if w := ws.At(from); w != "if" && w != "should" {
 			continue
 		}
-		offers := ws[i:k].Any(english.Modals) || ws[i:k].Has("?")
-		if offers || len(ws)-k > maxFrame || !ws[from:].Any(listeners) || !wondering.Found(ws[from:]) {
+		// What is so is so for whoever asks, and what somebody does may be done for them.
+		is := stateVerbs.Has(ws.At(i+1)) || (ws.At(i) == "my" || ws.At(i) == "our") && (ws[i:k].Has("is") || ws[i:k].Has("are"))
+		bound := ws[i:k].Any(english.Modals) || ws[k-1].Text == "even" || ws[i:k].Has("only")
+		if !is || bound || len(ws)-k > maxFrame || !readers.Has(ws.At(who)) || !wondering.Found(ws[from:]) {
 			return "", false
 		}
 		// What it is needed for may bound what is told, so that it is kept, as a remark: "if you need it in August".

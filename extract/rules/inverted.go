@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -331,40 +332,55 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 }
 
 // othersMoved reads "The airline moved our Lisbon flight to 21 May", from its first word, as "Our Lisbon flight was moved
-// to 21 May": it is the speaker's whoever moved it.
+// to 21 May": it is the speaker's whoever moved it. Any other word before the verb may take that back.
 func othersMoved(text string, ws english.Words, i int) (string, bool) {
-	if i > 0 || len(ws) < 5 || ws[0].Text == "i" || ws[0].Text == "we" || ws.Has("?") {
+	if i > 0 || len(ws) < 5 || ws.Any(vetoing) || ws.Any(attributing) || slices.ContainsFunc(ws[:len(ws)-1], marked) {
 		return "", false
 	}
 	v := 1
-	for v < min(len(ws), maxMover) && !changes.Has(ws[v].Text) {
+	switch ws[0].Text {
+	case "they":
+	case "the", "my", "our":
+		for v < min(len(ws), maxMover) && unmovedNoun(ws[v].Text) {
+			v++
+		}
+		if v == 1 || persons.Has(ws[v-1].Text) && ws[0].Text == "the" {
+			return "", false
+		}
+	default:
+		return "", false
+	}
+	if w := ws.At(v); w == "has" || w == "have" {
 		v++
 	}
 	thing := v + 1
-	if thing+2 >= len(ws) || !changes.Has(ws[v].Text) || ws[:v].Any(english.Modals) || ws[:v].Has("not") {
+	if thing+2 >= len(ws) || !movings.Has(ws[v].Text) {
 		return "", false
 	}
-	owner := ws[thing].Text == "our" || ws[thing].Text == "my"
-	official := ws[0].Text == "they" || ws[0].Text == "the" && !persons.Has(ws[v-1].Text)
-	if !owner && !(ws[thing].Text == "the" && official) {
+	owner, official := ws[thing].Text, ws[0].Text == "they" || ws[0].Text == "the"
+	if owner != "our" && owner != "my" && !(owner == "the" && official) {
 		return "", false
 	}
 	end := thing + 1
-	for end < min(len(ws), thing+maxThing) && ws[end-1].Stop == 0 && !movedTo.Has(ws[end].Text) {
+	for end < len(ws) && unmovedNoun(ws[end].Text) {
 		end++
 	}
 	// "The appointment" may be one of several, and "this week" of a meeting is one of them.
-	if end < thing+3 || !plannedThing(ws[thing:end]) || ws[end:].Any(onceOnly) {
+	if end < thing+3 || end == len(ws) || !movedTo.Has(ws[end].Text) || !plannedThing(ws[thing:end]) ||
+		ws[end:].Any(onceOnly) {
 		return "", false
 	}
-	rest := ""
-	if end < len(ws) && ws[end-1].Stop == 0 {
-		rest = text[ws[end-1].End:]
-	} else if !over.Has(ws[v].Text) {
-		return "", false
-	}
-	return capitalized(text[ws[thing].Start:ws[end-1].End]) + " was " + ws[v].Text + rest, true
+	return capitalized(text[ws[thing].Start:ws[end-1].End]) + " was " + ws[v].Text + text[ws[end-1].End:], true
 }
+
+// unmovedNoun reports whether w may be a noun of who moves a thing, or of that thing.
+func unmovedNoun(w string) bool {
+	return !english.StopWords.Has(w) && !movings.Has(w) && !movedTo.Has(w) && !strings.HasSuffix(w, "ly") &&
+		!english.Adverbs.Has(w)
+}
+
+// marked reports whether a mark parts a sentence behind w.
+func marked(w english.Word) bool { return w.Stop != 0 && w.Stop != '\'' && w.Stop != '.' }
 
 // maxMover bounds the words up to the verb of somebody who moves a thing.
 const maxMover = 5

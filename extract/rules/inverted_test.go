@@ -31,6 +31,15 @@ func TestToldFirst(t *testing.T) {
 		{"I gave you the wrong birthday, sorry: it's March 19.", "Actually, my birthday is March 19."},
 		{"Please use 79 kg as my body weight from now on.", "My body weight is 79 kg now."},
 		{"If the form asks for it, my phone number is 555-0142.", "My phone number is 555-0142."},
+		{"My number is 07700 900142 if you need it.", "My number is 07700 900142."},
+		{"I live in Berlin, if you're wondering.", "I live in Berlin."},
+		{"My number is 07700 900142 if you need it in May.", "My number is 07700 900142, if you need it in May."},
+		{"The airline moved our Lisbon flight to the 21st.", "Our Lisbon flight was moved to the 21st."},
+		{"They rescheduled my dentist appointment to Friday.", "My dentist appointment was rescheduled to Friday."},
+		{"My daughter Nuria is 9 and collects beetles.", "My daughter Nuria collects beetles."},
+		{"My son Elliot is four and obsessed with diggers.", "My son Elliot is obsessed with diggers."},
+		{"I'm single and, honestly, quite happy that way.", "I'm single"},
+		{"I got rid of the Volvo, so I'm down to one.", "I got rid of the Volvo, so I'm down to one."},
 		{"Before you suggest a car, you should know I have two kids.", "I have two kids."},
 		{"Let me be honest with you, I hate running.", "I hate running."},
 		{"Traveling light is never an option, since I have two children.", "I have two children."},
@@ -55,7 +64,9 @@ func TestToldFirst(t *testing.T) {
 		"Imagine nothing works, because I have two kids.", "The password I use is Hunter2.",
 		"1234 is what I use as a PIN.", "Wrong date for our anniversary, it's not 19 June.",
 		"Scratch May 3 as my birthday, it's not May 5.", "Wrong date for my sister, it's 19 June.",
-		"He said it's late, so never call me again.",
+		"He said it's late, so never call me again.", "I can drive if you need it.", "I'm single if anyone asks.",
+		"The physio moved the appointment to Friday.", "They moved the team meeting to Tuesday this week.",
+		"My sister moved her wedding to June.",
 	} {
 		if got := texts(factsOf(t, say(said))); got != "" && got != said {
 			t.Errorf("%q gives %q", said, got)

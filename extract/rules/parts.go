@@ -468,7 +468,7 @@ func (s *sentence) withSubject(text string) string {
 		var subject strings.Builder
 		for _, w := range s.subject {
 			name := s.text[w.Start:w.End]
-			if !w.Upper || len(name) != len(w.Text) {
+			if !w.Upper || strings.ContainsAny(name, "'’-") {
 				name = w.Text
 			}
 			subject.WriteString(name + " ")

@@ -167,15 +167,21 @@ func (c *Cache) Held(scope memory.Scope) *Index {
 	}
 }
 
-// Recent returns the scopes whose indexes are read and take so many bytes at least, the one used
-// last first.
-func (c *Cache) Recent(least int64) (out []memory.Scope) {
+// Kept is an index in a Cache.
+type Kept struct {
+	Scope memory.Scope
+	Bytes int64
+}
+
+// Recent returns the indexes that are read and take so many bytes at least, the one used last
+// first.
+func (c *Cache) Recent(least int64) (out []Kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for el := c.recent.Front(); el != nil; el = el.Next() {
 		e := el.Value.(*cached)
 		if e.bytes >= least && !c.filling[e] {
-			out = append(out, e.scope)
+			out = append(out, Kept{e.scope, e.bytes})
 		}
 	}
 	return out

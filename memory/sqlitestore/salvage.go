@@ -75,9 +75,7 @@ func Salvage(model Model) salvage.Component {
 		// read links again.
 		Skip: []string{"next_model", "memory_behind", "app_order", "links"},
 		Migrate: func(db *sqlitedb.DB) error {
-			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry,
-				schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted)
+			return db.Migrate(component, schemas...)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},

@@ -3,6 +3,12 @@ package sqlitestore
 // component is the name of these tables among those of the file.
 const component = "memories"
 
+// schemas are the steps that make these tables, in order. A file has taken the first ones.
+var schemas = []string{
+	schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion, schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep,
+	schemaRevisionExpiry, schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted, schemaDeletedOrders, schemaWarm,
+}
+
 // Times are microseconds since 1970, UTC. A deleted memory keeps its row,
 // without words and vector, so that a repeated write cannot bring it back. The
 // doc of a memory's current revision is NULL in revisions, as memories has it.

@@ -1,7 +1,7 @@
 // Package sqlitestore keeps memories, their vectors and their words in
 // memoryd's SQLite file. Searches are exact: they run over an in-memory index
-// of the scope. The index is read from the file at the first search, follows
-// every write, and is dropped when other scopes need the memory.
+// of the scope. The index is read from the file at the first search, or before
+// it by Warm, follows every write, and is dropped when other scopes need the memory.
 package sqlitestore
 
 import (
@@ -71,10 +71,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		s.now = time.Now
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
-	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-		schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry,
-		schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted, schemaDeletedOrders,
-		schemaWarm); err != nil {
+	if err := db.Migrate(component, schemas...); err != nil {
 		return nil, err
 	}
 	return s, s.claim()

@@ -9,11 +9,14 @@ import (
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
-// Table warm has the scopes whose indexes were large when it was last written, so that the next
-// start reads them before somebody searches. The first place is that of the scope used last.
-const schemaWarm = `CREATE TABLE warm (place INTEGER PRIMARY KEY, scope INTEGER NOT NULL) STRICT; -- scopes.n`
+// Table warm has the scopes whose indexes were large when it was last written, and their bytes, so that the next start
+// reads those indexes before somebody searches. The first place is that of the scope used last.
+const schemaWarm = `
+CREATE TABLE warm (place INTEGER PRIMARY KEY, scope INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT; -- scopes.n
+`
 
 const (
 	// warmBytes is the least size of an index that is read early: some 2,000 memories. Smaller
@@ -25,19 +28,20 @@ const (
 	warmEvery = time.Minute
 )
 
-// Warm reads the large indexes of the last start, one after another, until half of the cache is
-// full. Then it keeps in the file which large indexes there are, until ctx is over. Nothing
-// depends on it but the time of first searches: what fails is left out.
+// Warm reads the large indexes of the last start, as many of those used last as fill half of the
+// cache. Then it keeps in the file which large indexes there are, until ctx is over or the
+// memories move to another model. Nothing depends on it but the time of first searches, so that
+// what fails is left out.
 func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
-	noted, err := s.noted(ctx)
-	if err != nil {
-		return
+	noted, _ := s.noted(ctx)
+	room, some := s.cache.Stats().Limit/2, 0
+	for some < len(noted) && noted[some].Bytes <= room {
+		room -= noted[some].Bytes
+		some++
 	}
-	for _, scope := range noted {
-		if stats := s.cache.Stats(); stats.Bytes > stats.Limit/2 {
-			break
-		}
-		_, _ = s.cache.Get(ctx, scope, s.now)
+	// The one used last is read last, as the cache drops what was used first.
+	for _, kept := range slices.Backward(noted[:some]) {
+		_, _ = s.cache.Get(ctx, kept.Scope, s.now)
 	}
 	tick := time.NewTicker(warmEvery)
 	defer tick.Stop()
@@ -48,7 +52,10 @@ func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
 		}
 		large := s.cache.Recent(warmBytes)
 		large = large[:min(len(large), warmScopes)]
-		if slices.Equal(large, noted) {
+		if s.checkMoved() != nil {
+			return
+		}
+		if slices.EqualFunc(large, noted, func(a, b index.Kept) bool { return a.Scope == b.Scope }) {
 			continue
 		}
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewEvery)
@@ -60,19 +67,19 @@ func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
 }
 
 // noted reads which scopes had large indexes.
-func (s *Store) noted(ctx context.Context) (out []memory.Scope, err error) {
+func (s *Store) noted(ctx context.Context) (out []index.Kept, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT app, user FROM warm JOIN scopes ON n = scope ORDER BY place`)
+		rows, err := tx.QueryContext(ctx, `SELECT app, user, bytes FROM warm JOIN scopes ON n = scope ORDER BY place`)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var scope memory.Scope
-			if err := rows.Scan(&scope.App, &scope.User); err != nil {
+			var k index.Kept
+			if err := rows.Scan(&k.Scope.App, &k.Scope.User, &k.Bytes); err != nil {
 				return err
 			}
-			out = append(out, scope)
+			out = append(out, k)
 		}
 		return rows.Err()
 	})
@@ -80,14 +87,14 @@ func (s *Store) noted(ctx context.Context) (out []memory.Scope, err error) {
 }
 
 // note stores which scopes have large indexes.
-func (s *Store) note(ctx context.Context, large []memory.Scope) error {
+func (s *Store) note(ctx context.Context, large []index.Kept) error {
 	return s.write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM warm`); err != nil {
 			return err
 		}
-		for i, scope := range large {
-			_, err := tx.Exec(`INSERT INTO warm (place, scope) SELECT ?, n FROM scopes WHERE app = ? AND user = ?`,
-				i, scope.App, scope.User)
+		for i, k := range large {
+			_, err := tx.Exec(`INSERT INTO warm (place, scope, bytes)
+				SELECT ?, n, ? FROM scopes WHERE app = ? AND user = ?`, i, k.Bytes, k.Scope.App, k.Scope.User)
 			if err != nil {
 				return err
 			}

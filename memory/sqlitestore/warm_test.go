@@ -14,8 +14,8 @@ import (
 func TestWarm(t *testing.T) {
 	s := store(t, 0, time.Now)
 	bob, cem := memory.Scope{App: "a", User: "bob"}, memory.Scope{App: "a", User: "cem"}
-	put(t, s, ann, turns(ann, 9000))
-	put(t, s, bob, turns(bob, 9000))
+	put(t, s, ann, turns(ann, 7000))
+	put(t, s, bob, turns(bob, 7000))
 	put(t, s, cem, turns(cem, 10))
 	search(t, s, ann)
 	search(t, s, cem)
@@ -28,7 +28,7 @@ func TestWarm(t *testing.T) {
 		want       []memory.Scope
 	}{
 		"a large cache": {64 << 20, []memory.Scope{ann, bob}},
-		"a small cache": {8 << 20, []memory.Scope{bob}},
+		"a small cache": {16 << 20, []memory.Scope{bob}},
 	} {
 		next, err := New(s.DB(), s.model, &Options{CacheBytes: c.cacheBytes})
 		if err != nil {
@@ -37,6 +37,9 @@ func TestWarm(t *testing.T) {
 		stop := warm(t, next)
 		for until := time.Now().Add(10 * time.Second); len(next.cache.Recent(0)) < len(c.want) && time.Now().Before(until); {
 			time.Sleep(time.Millisecond)
+		}
+		if first := next.cache.Recent(0)[0].Scope; first != bob {
+			t.Errorf("%s: %v is the last to be dropped, want %v, which was used last", name, first, bob)
 		}
 		loads := next.CacheStats().Loads
 		for _, scope := range c.want {
@@ -51,8 +54,12 @@ func TestWarm(t *testing.T) {
 			t.Errorf("%s: a small index was read early", name)
 		}
 		stop()
-		if noted, err := next.noted(t.Context()); err != nil || len(noted) != len(c.want) {
+		noted, err := next.noted(t.Context())
+		if err != nil || len(noted) != len(c.want) || noted[0].Scope != c.want[len(c.want)-1] {
 			t.Errorf("%s: the next start reads %v, error %v", name, noted, err)
+		}
+		if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -60,7 +67,7 @@ func TestWarm(t *testing.T) {
 // A start that ends before it has read all keeps what is to be read.
 func TestWarmEndsEarly(t *testing.T) {
 	s := store(t, 0, time.Now)
-	put(t, s, ann, turns(ann, 9000))
+	put(t, s, ann, turns(ann, 7000))
 	search(t, s, ann)
 	if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
 		t.Fatal(err)
@@ -72,7 +79,7 @@ func TestWarmEndsEarly(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	next.Warm(over, nil)
-	if noted, err := next.noted(t.Context()); err != nil || len(noted) != 1 || noted[0] != ann {
+	if noted, err := next.noted(t.Context()); err != nil || len(noted) != 1 || noted[0].Scope != ann {
 		t.Errorf("to be read: %v, error %v, want %v", noted, err, ann)
 	}
 }
