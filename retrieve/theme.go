@@ -6,11 +6,11 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// "Who is my employer?" has no word of "I started at the clinic on Monday", and its vector is not near either. But both
-// are about work. So where no memory has a word of a short question of speakers about themselves, and few have a vector
-// near it, those count as well of which package gist reads the same theme. Beside a memory that has a word, a theme
-// only misleads: "Did I see a whale?" is about a place to gist. A store gives the hundred nearest candidates, so that in
-// a scope of more memories only those are read.
+// "Who is my employer?" has no word of "I started at the clinic on Monday", and its vector is not near it. But both
+// are about work. So where no memory has a word of a short question of speakers about themselves, and few have a
+// vector near it, those count as well of which package gist reads the same theme. Beside a memory that has a word, a
+// theme only misleads: "Did I see a whale?" is about a place to gist. A store gives the hundred nearest candidates, so
+// that in a scope of more memories only those are read.
 
 const (
 	maxThemes   = 100  // memories whose theme is read, the newest

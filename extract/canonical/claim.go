@@ -50,12 +50,18 @@ type Claim struct {
 	least bool
 }
 
+// keeps reports whether c leaves o as it is since one of them is of a time or of times alone; see partly. What is so at
+// times gives way to an end, and what is so for a time to a change as well.
+func (c *Claim) keeps(o *Claim) bool {
+	return c.part || c.span || !c.Ended && (o.part || o.span && !c.Changed && !c.event)
+}
+
 // supersedes reports whether c, said later, takes the place of o, which was said at
 // a time.
 func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
 	case c.Dated && !c.Until.After(said), !c.within(o), differs(c.who, o.who),
-		c.part, c.span, !c.Ended && (o.part || o.span && !c.Changed && !c.event),
+		c.keeps(o),
 		c.Ended && c.verb != "" && c.verb != o.verb:
 		return false
 	case c.result || o.result:

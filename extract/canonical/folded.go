@@ -141,8 +141,7 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 		w.Text, w.End, n = "we", ws[i+1].End, 2
 	case i == 0 && w.Text == "the" && ownBeings.Has(next) && tellsAge(ws):
 		w.Text = "our"
-	case (w.Text == "have" || w.Text == "has") && next == "not" && ws.At(i+2) == "got" && ws.At(i+3) == "any" &&
-		(i+5 >= len(ws) || ws[i+4].Stop != 0): // "I haven't got any cash on me"
+	case lacksAny(ws[i:]):
 		ws[i+2].Text = "have"
 		if w.Text = "do"; ws[i].Text == "has" {
 			w.Text = "does"
@@ -154,6 +153,13 @@ func foldedAt(ws english.Words, i int) (w english.Word, n int) {
 		w.Text, ws[i+1].Text = "we", "are"
 	}
 	return w, n
+}
+
+// lacksAny reports whether ws begins with "have not got any" and the one word of what somebody lacks altogether. "I
+// haven't got any cash on me" is of where they are.
+func lacksAny(ws english.Words) bool {
+	return (ws.StartWith("have", "not", "got", "any") || ws.StartWith("has", "not", "got", "any")) &&
+		(len(ws) < 6 || ws[4].Stop != 0)
 }
 
 // foldedTime is foldedAt for several words as one, most of them of time; n is 0 where there are none.
@@ -171,9 +177,9 @@ func foldedTime(ws english.Words, i int) (w english.Word, n int) {
 		w.Text, n = "newyear", 2
 	case w.Text == "out" && next == "of" && ws.At(i-1) == "based":
 		w.Text, n = "in", 2
-	case w.Text == "at" && next == "the" && inAny(ws.At(i+2), monthParts) && ws.At(i+3) == "of" && monthNumbers.Of(ws.At(i+4)) != "":
+	case isMonth(ws.At(i+4)) && ws[i:].StartWith("at", "the") && monthParts.Has(ws[i+2].Text) && ws[i+3].Text == "of":
 		w.Text, n = "in", 4 // "at the end of March"
-	case (w.Text == "back" || w.Text == "early" || w.Text == "late") && next == "in" && monthNumbers.Of(ws.At(i+2)) != "":
+	case isMonth(ws.At(i+2)) && next == "in" && (w.Text == "back" || w.Text == "early" || w.Text == "late"):
 		w.Text, n = "in", 2
 	default:
 		return w, 0
@@ -181,6 +187,9 @@ func foldedTime(ws english.Words, i int) (w english.Word, n int) {
 	w.End, w.Stop = ws[i+n-1].End, ws[i+n-1].Stop
 	return w, n
 }
+
+// isMonth reports whether w names a month.
+func isMonth(w string) bool { return monthNumbers.Of(w) != "" }
 
 // tellsAge reports whether ws tells the age of its subject: "the dog turned two".
 func tellsAge(ws english.Words) bool {

@@ -51,8 +51,9 @@ func partly(fact string) []Claim {
 func (c *claim) withInstead(claims []Claim, all english.Words) []Claim {
 	start := max(0, slices.IndexFunc(all, func(w english.Word) bool { return w.Text == "i" || w.Text == "we" }))
 	verb := all.At(start + 1)
-	if !c.changed || start > 2 || !english.PresentVerbs.Has(verb) || wantingVerbs.Has(verb) || verb == "plan" || all.Any(negations) || isConditional(all) ||
-		narrows(all[start:]) || all.Any(timesStart) || all.Any(english.Modals) {
+	does := english.PresentVerbs.Has(verb) && !wantingVerbs.Has(verb) && verb != "plan"
+	bounded := isConditional(all) || narrows(all[start:]) || all.Any(timesStart)
+	if !c.changed || start > 2 || !does || bounded || all.Any(negations) || all.Any(english.Modals) {
 		return claims // "I had tea instead of driving", "on Mondays I take the bus instead of biking"
 	}
 	for i := 3; i+2 < len(all); i++ {

@@ -89,8 +89,10 @@ func beginsOwnClause(ws english.Words) bool {
 	if w == "they" || w == "it" || w == "she" || w == "he" || w == "the" && len(ws) > 3 {
 		return true // "I bank with Santander and they raised the fee"
 	}
-	if at := ws[2:min(len(ws), 2+maxLeaning)]; ws[0].Text == "and" && inAny(strings.TrimSuffix(w, "s"), ownVerbs) && (at.Has("it") || at.Has("them")) {
-		return true // "I take the bus and complain about it every evening"
+	// "I take the bus and complain about it every evening"
+	about := ws[2:min(len(ws), 2+maxLeaning)]
+	if ws[0].Text == "and" && ownVerbs.Has(strings.TrimSuffix(w, "s")) && (about.Has("it") || about.Has("them")) {
+		return true
 	}
 	if ws[0].Text == "and" && (inAny(w, english.Moods, english.Evaluative) || endsInIng(w) || ws.At(2) == "as") {
 		return true // "I am 69 and fit as a fiddle", "I'm single and enjoying it"
@@ -139,13 +141,9 @@ func isReason(before, ws english.Words) bool {
 		return false
 	}
 	// "Sold the bike after that scare". Who gave up coffee "after dinner" may drink it at breakfast.
-	if ws[0].Text == "after" || ws[0].Text == "since" {
-		past := ws.Any(recurring) || ws.Any(english.DateWords) || slices.ContainsFunc(ws, func(w english.Word) bool {
-			return w.Text == "in" || english.Periods.Has(singular(w.Text)) || english.StartsWithDigit(w.Text) || isNumber(w.Text)
-		})
-		if !past && (definitive.Found(before) || ws[1].Text == "that") {
-			return true
-		}
+	if w := ws[0].Text; (w == "after" || w == "since") && !ws.Any(recurring) && !slices.ContainsFunc(ws, ofTime) &&
+		(definitive.Found(before) || ws[1].Text == "that") {
+		return true
 	}
 	switch ws[0].Text {
 	case "after":
@@ -161,6 +159,12 @@ func isReason(before, ws english.Words) bool {
 		return ws[1].Text == "help" || ws.At(2) == "help"
 	}
 	return false
+}
+
+// ofTime reports whether a word may tell when something was: "twenty years ago", "in 2005", "after 3 pm".
+func ofTime(w english.Word) bool {
+	return w.Text == "in" || english.Periods.Has(singular(w.Text)) || english.DateWords.Has(w.Text) ||
+		english.StartsWithDigit(w.Text) || isNumber(w.Text)
 }
 
 var (

@@ -75,7 +75,7 @@ func framedLast(text string, ws english.Words, i int) (string, bool) {
 			continue
 		}
 		// What is so is so for whoever asks, and what somebody does may be done for them.
-		is := stateVerbs.Has(ws.At(i+1)) || (ws.At(i) == "my" || ws.At(i) == "our") && (ws[i:k].Has("is") || ws[i:k].Has("are"))
+		is := stateVerbs.Has(ws.At(i+1)) || possessive(ws.At(i)) && (ws[i:k].Has("is") || ws[i:k].Has("are"))
 		bound := ws[i:k].Any(english.Modals) || ws[k-1].Text == "even" || ws[i:k].Has("only")
 		if !is || bound || len(ws)-k > maxFrame || !readers.Has(ws.At(who)) || !wondering.Found(ws[from:]) {
 			return "", false
@@ -95,6 +95,9 @@ func framedLast(text string, ws english.Words, i int) (string, bool) {
 	}
 	return "", false
 }
+
+// possessive reports whether w is the speaker's "my" or "our".
+func possessive(w string) bool { return w == "my" || w == "our" }
 
 // ownStart reports whether a statement of the speaker's begins at i. A pronoun would need the clause before it.
 func ownStart(ws english.Words, i int) bool {

@@ -331,8 +331,8 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 	return begun(text[:ws[i].Start], text[ws[k].Start:ws[end-1].End]+" "+front+text[ws[end-1].End:]), true
 }
 
-// othersMoved reads "The airline moved our Lisbon flight to 21 May", from its first word, as "Our Lisbon flight was moved
-// to 21 May": it is the speaker's whoever moved it. Any other word before the verb may take that back.
+// othersMoved reads "The airline moved our Lisbon flight to 21 May", from its first word, as "Our Lisbon flight was
+// moved to 21 May": it is the speaker's whoever moved it. Any other word before the verb may take that back.
 func othersMoved(text string, ws english.Words, i int) (string, bool) {
 	if i > 0 || len(ws) < 5 || ws.Any(vetoing) || ws.Any(attributing) || slices.ContainsFunc(ws[:len(ws)-1], marked) {
 		return "", false

@@ -38,9 +38,7 @@ func (s *sentence) takeApart(ws english.Words, question bool, r *request) {
 		}
 		p.start = withQuote(p.text, startWith(ws, &cl, p.start))
 		p.subject, subject = subjectsOf(said, subject, cl.Shared)
-		if be := ws.At(list[0].From + len(subject)); cl.Shared && (be == "is" || be == "are" || be == "am") && lacksBe(said[0].Text) {
-			p.subject = join(p.subject, spoken(be))
-		}
+		p.subject = withBe(p.subject, ws.At(list[0].From+len(subject)), said[0].Text, cl.Shared)
 		full := join(p.subject, said)
 		form := canonical.OfWords(p.statement())
 		core := full[:len(full)-(cl.To-cl.Core)]
@@ -397,10 +395,15 @@ func withoutLead(ws english.Words, shared bool) english.Words {
 	return ws[lead:]
 }
 
-// lacksBe reports whether a clause that begins with w shares the verb of the one before: "Tom is four and obsessed with
-// trains".
-func lacksBe(w string) bool {
-	return tastes.Has(w) || strings.HasSuffix(w, "ing") && !english.PresentVerbs.Has(w)
+// withBe is a subject that a clause shares with the one before, and the verb "be" behind it if the clause shares that
+// too: "Tom is four and obsessed with trains". be is the word behind the subject, and first that which the clause
+// begins with.
+func withBe(subject english.Words, be, first string, shared bool) english.Words {
+	ing := strings.HasSuffix(first, "ing") && !english.PresentVerbs.Has(first)
+	if !shared || be != "is" && be != "are" && be != "am" || !tastes.Has(first) && !ing {
+		return subject
+	}
+	return join(subject, spoken(be))
 }
 
 // subjectsOf are the subject that a clause lacks, and the one that the next clause may share. Before is that of the

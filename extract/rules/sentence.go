@@ -218,7 +218,8 @@ func (s *sentence) keep(i, end int, r *request) {
 	}
 }
 
-// withoutLinkLast is a clause without "and" and a remark at its end, which lead to the next: "I'm single and, honestly,".
+// withoutLinkLast is a clause without "and" and a remark at its end, which lead to the next: "I'm single and,
+// honestly,".
 func withoutLinkLast(ws english.Words) english.Words {
 	for n := len(ws); n > 2; n = len(ws) {
 		switch {

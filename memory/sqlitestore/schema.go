@@ -5,8 +5,9 @@ const component = "memories"
 
 // schemas are the steps that make these tables, in order. A file has taken the first ones.
 var schemas = []string{
-	schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion, schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep,
-	schemaRevisionExpiry, schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted, schemaDeletedOrders, schemaWarm,
+	schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion, schemaRevoked, schemaLabels, schemaAppOrder,
+	schemaSweep, schemaRevisionExpiry, schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted,
+	schemaDeletedOrders, schemaWarm,
 }
 
 // Times are microseconds since 1970, UTC. A deleted memory keeps its row,
