@@ -61,10 +61,11 @@ func framed(text string, ws english.Words, i int) (string, bool) {
 // framedLast reads "My number is 555 0199 if you need it", from its first word, as "My number is 555 0199". What the
 // speaker offers depends on the listener: "I can drive if you need it".
 func framedLast(text string, ws english.Words, i int) (string, bool) {
-	if i >= len(ws) || !ownStart(ws, i) || playing(ws) || ws.Any(pretending) {
+	// What stands before the statement may bound it: "At the office, my number is 555 0199 if you need it".
+	if i >= len(ws) || i > english.SkipLeads(ws) || !ownStart(ws, i) || playing(ws) || ws.Any(pretending) {
 		return "", false
 	}
-	for k := i + 3; k+2 < len(ws); k++ {
+	for k := len(ws) - 3; k >= i+3; k-- {
 		from, who := k, k+1
 		if ws.At(k) == "just" {
 			from, who = k+1, k+2

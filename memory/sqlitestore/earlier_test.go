@@ -32,7 +32,7 @@ func TestBeforeKeys(t *testing.T) {
 	}
 	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`ALTER TABLE memory_model DROP COLUMN keys; ALTER TABLE next_model DROP COLUMN keys;
-			DROP TABLE companion; DROP TABLE revoked; ALTER TABLE memory_model DROP COLUMN removed;
+			DROP TABLE companion; DROP TABLE revoked; DROP TABLE warm; ALTER TABLE memory_model DROP COLUMN removed;
 			ALTER TABLE revisions DROP COLUMN labels;
 			DROP INDEX revisions_expires; DROP INDEX revisions_deletions;
 			ALTER TABLE revisions DROP COLUMN expires; ALTER TABLE memories DROP COLUMN removed;
