@@ -75,13 +75,13 @@ func framedLast(text string, ws english.Words, i int) (string, bool) {
 		} else if w := ws.At(from); w != "if" && w != "should" {
 			continue
 		}
-		// What is so is so for whoever asks, and what somebody does may be done for them.
+		// A state is the same for all who ask, and an act may be done for them.
 		is := stateVerbs.Has(ws.At(i+1)) || possessive(ws.At(i)) && (ws[i:k].Has("is") || ws[i:k].Has("are"))
 		bound := ws[i:k].Any(english.Modals) || ws[k-1].Text == "even" || ws[i:k].Has("only")
 		if !is || bound || len(ws)-k > maxFrame || !readers.Has(ws.At(who)) || !wondering.Found(ws[from:]) {
 			return "", false
 		}
-		// What it is needed for may bound what is told, so that it is kept, as a remark: "if you need it in August".
+		// The purpose may bound the statement, so that it stays, as a remark: "if you need it in August".
 		last := len(ws) - 1
 		for last > from && wondering.Match(ws, last) == 0 {
 			last--

@@ -332,7 +332,7 @@ func timeFirst(text string, ws english.Words, i int) (string, bool) {
 }
 
 // othersMoved reads "The airline moved our Lisbon flight to 21 May", from its first word, as "Our Lisbon flight was
-// moved to 21 May": it is the speaker's whoever moved it. Any other word before the verb may take that back.
+// moved to 21 May": the speaker has the flight. Any other word before the verb may take that back.
 func othersMoved(text string, ws english.Words, i int) (string, bool) {
 	if i > 0 || len(ws) < 5 || ws.Any(vetoing) || ws.Any(attributing) || slices.ContainsFunc(ws[:len(ws)-1], marked) {
 		return "", false

@@ -9,8 +9,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// A start reads the large indexes of the start before, the one searched last first, and no more
-// than fill half of its cache. Small ones wait for a search.
+// A start reads the large indexes of the start before, as many as fill half of its cache. The one
+// that was searched last is the last to be dropped. Small ones wait for a search.
 func TestWarm(t *testing.T) {
 	s := store(t, 0, time.Now)
 	bob, cem := memory.Scope{App: "a", User: "bob"}, memory.Scope{App: "a", User: "cem"}
