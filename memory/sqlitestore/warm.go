@@ -33,6 +33,39 @@ const (
 // memories move to another model. Nothing depends on it but the time of first searches, so that
 // what fails is left out.
 func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
+	noted := s.readNoted(ctx)
+	tick := time.NewTicker(warmEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+		if s.checkMoved() != nil {
+			return
+		}
+		noted = s.noteChanged(ctx, noted)
+	}
+}
+
+// noteChanged stores which large indexes there are, unless they are those noted, and returns
+// which are. It ends soon even if ctx is over.
+func (s *Store) noteChanged(ctx context.Context, noted []index.Kept) []index.Kept {
+	large := s.cache.Recent(warmBytes)
+	large = large[:min(len(large), warmScopes)]
+	if slices.EqualFunc(large, noted, func(a, b index.Kept) bool { return a.Scope == b.Scope }) {
+		return noted
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewEvery)
+	defer cancel()
+	if s.note(ctx, large) != nil {
+		return noted
+	}
+	return large
+}
+
+// readNoted reads the indexes that the file says were large, and returns which they are.
+func (s *Store) readNoted(ctx context.Context) []index.Kept {
 	noted, _ := s.noted(ctx)
 	room, some := s.cache.Stats().Limit/2, 0
 	for some < len(noted) && noted[some].Bytes <= room {
@@ -43,27 +76,7 @@ func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
 	for _, kept := range slices.Backward(noted[:some]) {
 		_, _ = s.cache.Get(ctx, kept.Scope, s.now)
 	}
-	tick := time.NewTicker(warmEvery)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-		large := s.cache.Recent(warmBytes)
-		large = large[:min(len(large), warmScopes)]
-		if s.checkMoved() != nil {
-			return
-		}
-		if slices.EqualFunc(large, noted, func(a, b index.Kept) bool { return a.Scope == b.Scope }) {
-			continue
-		}
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewEvery)
-		if s.note(last, large) == nil {
-			noted = large
-		}
-		cancel()
-	}
+	return noted
 }
 
 // noted reads which scopes had large indexes.

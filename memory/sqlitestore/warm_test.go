@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,10 +33,7 @@ func TestWarm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop := warm(t, next)
-		for until := time.Now().Add(10 * time.Second); len(next.cache.Recent(0)) < len(c.want) && time.Now().Before(until); {
-			time.Sleep(time.Millisecond)
-		}
+		early := next.readNoted(t.Context())
 		if first := next.cache.Recent(0)[0].Scope; first != bob {
 			t.Errorf("%s: %v is the last to be dropped, want %v, which was used last", name, first, bob)
 		}
@@ -53,7 +49,7 @@ func TestWarm(t *testing.T) {
 		if next.CacheStats().Loads != loads+1 {
 			t.Errorf("%s: a small index was read early", name)
 		}
-		stop()
+		next.noteChanged(t.Context(), early)
 		noted, err := next.noted(t.Context())
 		if err != nil || len(noted) != len(c.want) || noted[0].Scope != c.want[len(c.want)-1] {
 			t.Errorf("%s: the next start reads %v, error %v", name, noted, err)
@@ -82,14 +78,6 @@ func TestWarmEndsEarly(t *testing.T) {
 	if noted, err := next.noted(t.Context()); err != nil || len(noted) != 1 || noted[0].Scope != ann {
 		t.Errorf("to be read: %v, error %v, want %v", noted, err, ann)
 	}
-}
-
-// warm runs Warm until the function that it returns is called, which waits for its end.
-func warm(t *testing.T, s *Store) (stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { s.Warm(ctx, nil) })
-	return func() { cancel(); running.Wait() }
 }
 
 func search(t *testing.T, s *Store, scope memory.Scope) {
