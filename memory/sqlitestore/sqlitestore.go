@@ -44,6 +44,7 @@ type Store struct {
 	cache *index.Cache
 	swept atomic.Bool // since the log was emptied last
 
+	warmBytes int64     // the least size of an index that Warm notes
 	companion Companion // nil if Accompany was not called
 	seen      []byte    // the last that is stored of it
 }
@@ -66,7 +67,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 			db.Path(), stored, model, stored.Remedy(model))
 	}
 	// Only from here on the file is changed.
-	s := &Store{db: db, model: model, now: opts.Now}
+	s := &Store{db: db, model: model, now: opts.Now, warmBytes: warmBytes}
 	if s.now == nil {
 		s.now = time.Now
 	}

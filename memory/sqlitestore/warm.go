@@ -51,7 +51,7 @@ func (s *Store) Warm(ctx context.Context, _ *slog.Logger) {
 // noteChanged stores which large indexes there are, unless they are those noted, and returns
 // which are. It ends soon even if ctx is over.
 func (s *Store) noteChanged(ctx context.Context, noted []index.Kept) []index.Kept {
-	large := s.cache.Recent(warmBytes)
+	large := s.cache.Recent(s.warmBytes)
 	large = large[:min(len(large), warmScopes)]
 	if slices.EqualFunc(large, noted, func(a, b index.Kept) bool { return a.Scope == b.Scope }) {
 		return noted

@@ -8,18 +8,21 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// few is the least size of an index that these tests take for large: some hundred turns.
+const few = 100 << 10
+
 // A start reads the large indexes of the start before, as many as fill half of its cache. The one
 // that was searched last is the last to be dropped. Small ones wait for a search.
 func TestWarm(t *testing.T) {
 	s := store(t, 0, time.Now)
 	bob, cem := memory.Scope{App: "a", User: "bob"}, memory.Scope{App: "a", User: "cem"}
-	put(t, s, ann, turns(ann, 7000))
-	put(t, s, bob, turns(bob, 7000))
+	put(t, s, ann, turns(ann, 300))
+	put(t, s, bob, turns(bob, 300))
 	put(t, s, cem, turns(cem, 10))
 	search(t, s, ann)
 	search(t, s, cem)
 	search(t, s, bob)
-	if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+	if err := s.note(t.Context(), s.cache.Recent(few)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -27,12 +30,13 @@ func TestWarm(t *testing.T) {
 		want       []memory.Scope
 	}{
 		"a large cache": {64 << 20, []memory.Scope{ann, bob}},
-		"a small cache": {16 << 20, []memory.Scope{bob}},
+		"a small cache": {1 << 20, []memory.Scope{bob}},
 	} {
 		next, err := New(s.DB(), s.model, &Options{CacheBytes: c.cacheBytes})
 		if err != nil {
 			t.Fatal(err)
 		}
+		next.warmBytes = few
 		early := next.readNoted(t.Context())
 		if first := next.cache.Recent(0)[0].Scope; first != bob {
 			t.Errorf("%s: %v is the last to be dropped, want %v, which was used last", name, first, bob)
@@ -54,7 +58,7 @@ func TestWarm(t *testing.T) {
 		if err != nil || len(noted) != len(c.want) || noted[0].Scope != c.want[len(c.want)-1] {
 			t.Errorf("%s: the next start reads %v, error %v", name, noted, err)
 		}
-		if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+		if err := s.note(t.Context(), s.cache.Recent(few)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,9 +67,9 @@ func TestWarm(t *testing.T) {
 // A start that ends before it has read all keeps what is to be read.
 func TestWarmEndsEarly(t *testing.T) {
 	s := store(t, 0, time.Now)
-	put(t, s, ann, turns(ann, 7000))
+	put(t, s, ann, turns(ann, 300))
 	search(t, s, ann)
-	if err := s.note(t.Context(), s.cache.Recent(warmBytes)); err != nil {
+	if err := s.note(t.Context(), s.cache.Recent(few)); err != nil {
 		t.Fatal(err)
 	}
 	next, err := New(s.DB(), s.model, nil)
