@@ -158,13 +158,10 @@ func (c *Cache) Held(scope memory.Scope) *Index {
 	if !ok {
 		return nil
 	}
-	e := el.Value.(*cached)
-	select {
-	case <-e.ready:
+	if e := el.Value.(*cached); e.isReady() {
 		return e.index
-	default:
-		return nil
 	}
+	return nil
 }
 
 // Kept is an index in a Cache.
@@ -180,7 +177,7 @@ func (c *Cache) Recent(least int64) (out []Kept) {
 	defer c.mu.Unlock()
 	for el := c.recent.Front(); el != nil; el = el.Next() {
 		e := el.Value.(*cached)
-		if e.bytes >= least && !c.filling[e] {
+		if e.bytes >= least && e.isReady() {
 			out = append(out, Kept{e.scope, e.bytes})
 		}
 	}
@@ -253,10 +250,9 @@ func (c *Cache) find(ctx context.Context, scope memory.Scope) (e *cached, made b
 		c.recent.MoveToFront(el)
 		e := el.Value.(*cached)
 		e.waiting++
-		select {
-		case <-e.ready:
+		if e.isReady() {
 			c.stats.Hits++
-		default:
+		} else {
 			c.stats.Misses++
 		}
 		return e, false, nil
@@ -305,23 +301,27 @@ func (c *Cache) leave(e *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.waiting--
+	if e.waiting == 0 && !e.isReady() {
+		c.drop(e)
+		e.cancel()
+	}
+}
+
+// isReady reports whether the scope is read. One whose reading failed is not in the cache.
+func (e *cached) isReady() bool {
 	select {
 	case <-e.ready:
+		return true
 	default:
-		if e.waiting == 0 {
-			c.drop(e)
-			e.cancel()
-		}
+		return false
 	}
 }
 
 // wait waits until the scope is read. Its caller computes nothing meanwhile, and is
 // refused on its own account if the reading does not get its turn in time.
 func (e *cached) wait(ctx context.Context) error {
-	select {
-	case <-e.ready:
+	if e.isReady() {
 		return nil
-	default:
 	}
 	defer fair.Pause(ctx)()
 	if err := fair.Await(ctx, e.begun); err != nil {

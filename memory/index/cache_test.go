@@ -60,6 +60,23 @@ func TestCacheCount(t *testing.T) {
 	}
 }
 
+// Recent has an index as soon as Get has returned it.
+func TestRecent(t *testing.T) {
+	c := NewCache(0, func(_ context.Context, scope memory.Scope, take func([]*Entry) int64) (Refresh, error) {
+		take([]*Entry{fact(scope, "m", 1)})
+		return nil, nil
+	})
+	for i := range 1000 {
+		scope := memory.Scope{App: "a", User: fmt.Sprint(i)}
+		if _, err := c.Get(t.Context(), scope, time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if all := c.Recent(0); len(all) != i+1 || all[0].Scope != scope {
+			t.Fatalf("after %d searches there are %d indexes, want the last search's at the front", i+1, len(all))
+		}
+	}
+}
+
 // The heap stays within a tenth of the limit while ten thousand scopes are searched.
 func TestLimitBoundsTheHeap(t *testing.T) {
 	const limit = 16 << 20
