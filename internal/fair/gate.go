@@ -64,8 +64,9 @@ type slot struct {
 }
 
 // acquire waits for a slot. It gives up when ctx is done, or when limit has passed,
-// unless that is 0.
-func (g *Gate) acquire(ctx context.Context, scope memory.Scope, limit time.Duration) (*slot, error) {
+// unless that is 0. Once needless is closed it returns nil.
+func (g *Gate) acquire(ctx context.Context, scope memory.Scope, limit time.Duration, needless <-chan struct{}) (
+	*slot, error) {
 	g.mu.Lock()
 	g.stats.Turns++
 	w := g.waiting.Push(scope, &waiter{make(chan struct{})})
@@ -86,6 +87,7 @@ func (g *Gate) acquire(ctx context.Context, scope memory.Scope, limit time.Durat
 	var err error
 	select {
 	case <-w.Value.ready:
+	case <-needless:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late:
@@ -94,7 +96,7 @@ func (g *Gate) acquire(ctx context.Context, scope memory.Scope, limit time.Durat
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stats.Waited += time.Since(begin)
-	if err != nil && g.waiting.Remove(w) {
+	if g.waiting.Remove(w) {
 		return nil, err
 	}
 	return &slot{w, time.Now()}, nil // also if it came in the moment in which the wait ended

@@ -327,3 +327,41 @@ func TestContinue(t *testing.T) {
 		idle(t, g)
 	})
 }
+
+// Goroutines that work for one turn wait for one slot together: what one of them has got the
+// others do not wait for, nor what has ended.
+func TestTurnIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := fair.NewGate(1, 0)
+		busy, one := g.Begin(t.Context(), scope("a", "u"))
+		if err := fair.Ready(busy); err != nil {
+			t.Fatal(err)
+		}
+		shared, two := g.Begin(t.Context(), scope("b", "u"))
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if err := fair.Continue(shared); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		one.End()
+		all.Wait()
+		if s := g.Stats(); s.Running != 1 || s.Waiting != 0 {
+			t.Errorf("%+v, want one running", s)
+		}
+		ended, three := g.Begin(t.Context(), scope("c", "u"))
+		all.Go(func() {
+			if err := fair.Ready(ended); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		three.End()
+		all.Wait()
+		two.End()
+		idle(t, g)
+	})
+}

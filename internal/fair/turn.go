@@ -22,9 +22,10 @@ type Turn struct {
 	patience time.Duration // of the gate; 0 for a turn that is never refused
 
 	mu      sync.Mutex
-	slot    *slot // nil for none
-	paused  int   // how many calls wait
-	writing bool  // it has written, and is no longer refused
+	slot    *slot         // nil for none
+	settled chan struct{} // closed once the turn has a slot or has ended; nil if nothing waits for that
+	paused  int           // how many calls wait
+	writing bool          // it has written, and is no longer refused
 	ended   bool
 }
 
@@ -150,13 +151,28 @@ func Early(ctx context.Context) error {
 func (t *Turn) wants() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.slot == nil && t.paused == 0 && !t.ended
+	return t.wanting()
 }
 
-// take waits for a slot for the turn. Goroutines that work for one turn share it.
+// wanting is wants for callers that hold t.mu.
+func (t *Turn) wanting() bool { return t.slot == nil && t.paused == 0 && !t.ended }
+
+// take waits for a slot for the turn. Goroutines that work for one turn share it: as soon as one
+// of them has a slot the others wait for none. With a second wait the turn would wait for itself
+// at a gate of one slot.
 func (t *Turn) take(ctx context.Context, limit time.Duration) error {
-	s, err := t.gate.acquire(ctx, t.scope, limit)
-	if err != nil {
+	t.mu.Lock()
+	if !t.wanting() {
+		t.mu.Unlock()
+		return nil
+	}
+	if t.settled == nil {
+		t.settled = make(chan struct{})
+	}
+	settled := t.settled
+	t.mu.Unlock()
+	s, err := t.gate.acquire(ctx, t.scope, limit, settled)
+	if s == nil {
 		return err
 	}
 	t.mu.Lock()
@@ -166,7 +182,16 @@ func (t *Turn) take(ctx context.Context, limit time.Duration) error {
 		return nil
 	}
 	t.slot = s
+	t.settle()
 	return nil
+}
+
+// settle ends the waits of all who wait for a slot for the turn. The caller holds t.mu.
+func (t *Turn) settle() {
+	if t.settled != nil {
+		close(t.settled)
+		t.settled = nil
+	}
 }
 
 // comeback is how long a turn waits for a slot after a pause, at most. Then it goes on
@@ -225,6 +250,7 @@ func (t *Turn) End() {
 	defer t.mu.Unlock()
 	t.ended = true
 	t.leave()
+	t.settle()
 }
 
 // Background reports whether ctx has a turn of work in the background, for which no
