@@ -132,6 +132,11 @@ var (
 	number = qdrant.NewPayloadIndexParamsInt(&qdrant.IntegerIndexParams{Lookup: yes, Range: yes, EnableHnsw: no})
 )
 
+// graphsFrom is the size of a segment's vectors, in kB, from which Qdrant builds graphs of them. Below it compares the
+// vectors of a scope one by one, as exactly as can be. 100,000 vectors of 256 numbers take it 34 ms for both lists, and
+// took 41 with the graphs that Qdrant builds from 10,000 kB by default, of which the building took two cores minutes.
+const graphsFrom = 100_000
+
 // create makes the collection.
 func (s *Store) create(ctx context.Context) error {
 	set := &s.set
@@ -146,6 +151,7 @@ func (s *Store) create(ctx context.Context) error {
 		// Every search is within one tenant, so there is a graph for each
 		// tenant and none over all.
 		HnswConfig:             &qdrant.HnswConfigDiff{M: qdrant.PtrOf(uint64(0)), PayloadM: qdrant.PtrOf(uint64(16))},
+		OptimizersConfig:       &qdrant.OptimizersConfigDiff{IndexingThreshold: qdrant.PtrOf(uint64(graphsFrom))},
 		ShardNumber:            set.shards,
 		ReplicationFactor:      set.replicas,
 		WriteConsistencyFactor: set.consistency,

@@ -67,6 +67,74 @@ func TestSearchesWhileIndexIsRead(t *testing.T) {
 	}
 }
 
+// Qdrant's lists answer one search at a time while an index is read, and the others wait for that or for the
+// index.
+func TestSearchesTakeTurnsWhileIndexIsRead(t *testing.T) {
+	t.Parallel()
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	s := followed(t, url)
+	s.atOnce = 0
+	putWord(t, s, "w1")
+	c := &calls{}
+	c.record(t, s, url)
+	reading, goOn := make(chan struct{}), make(chan struct{})
+	atLists, answer := make(chan struct{}, 100), make(chan struct{})
+	begun := sync.OnceFunc(func() { close(reading) })
+	c.mu.Lock()
+	c.after = func(method string, req any) {
+		batch, ok := req.(*qdrant.QueryBatchPoints)
+		switch lists := ok && batch.GetQueryPoints()[0].GetUsing() != ""; {
+		case method == "Scroll":
+			begun()
+			<-goOn
+		case lists:
+			atLists <- struct{}{}
+			<-answer
+		}
+	}
+	c.mu.Unlock()
+	search := func(ctx context.Context) chan error {
+		ended := make(chan error, 1)
+		go func() {
+			found, err := s.Search(ctx, followScope, memory.Query{Terms: []string{"w1"}, Limit: 1})
+			if err == nil && len(found.Runs) != 1 {
+				err = fmt.Errorf("found %+v", found)
+			}
+			ended <- err
+		}()
+		return ended
+	}
+	first := search(t.Context())
+	<-atLists
+	s.fill(followScope) // as another search's end does
+	<-reading
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := <-search(short); err == nil || len(atLists) > 0 {
+		t.Errorf("a second search has error %v, and asked the lists %d times", err, len(atLists))
+	}
+	others := []chan error{search(t.Context()), search(t.Context()), search(t.Context())}
+	close(goOn)
+	for _, ended := range others {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("a search waits for the lists of another one though the index is read")
+		}
+	}
+	if len(atLists) > 0 {
+		t.Errorf("Qdrant's lists were asked by %d more searches", len(atLists))
+	}
+	close(answer)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
 // The end of a store ends the reading of an index that no search waits for, and a store
 // that is closed reads none.
 func TestCloseWhileIndexIsRead(t *testing.T) {

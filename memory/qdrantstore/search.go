@@ -73,12 +73,28 @@ func (s *Store) search(ctx context.Context, scope memory.Scope, q *memory.Query,
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	out, done, err := s.searchIndex(ctx, scope, q, ahead)
+	if err == nil && !done {
+		out, err = s.searchLists(ctx, scope, q)
+	}
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
-	if done {
-		return out, nil
+	return out, nil
+}
+
+// searchLists answers a search by Qdrant's lists, or by the index if that is read before its turn.
+func (s *Store) searchLists(ctx context.Context, scope memory.Scope, q *memory.Query) (memory.Found, error) {
+	leave, err := s.byLists(ctx, scope)
+	if err != nil {
+		return memory.Found{}, err
 	}
+	if leave == nil {
+		if out, done, err := s.searchIndex(ctx, scope, q, nil); done || err != nil {
+			return out, err
+		}
+		leave = func() { s.fill(scope) }
+	}
+	defer leave()
 	sr := &search{
 		s: s, scope: scope, q: q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
 	}
@@ -90,12 +106,7 @@ func (s *Store) search(ctx context.Context, scope memory.Scope, q *memory.Query,
 		}
 		sr.quoted = append(sr.quoted, string(name)+":")
 	}
-	out, err = sr.run(ctx)
-	if err != nil {
-		return memory.Found{}, scope.Wrap("search memories", err)
-	}
-	s.fill(scope)
-	return out, nil
+	return sr.run(ctx)
 }
 
 // norm is the length of a vector.

@@ -60,7 +60,8 @@ func parseURL(raw string) (set settings, err error) {
 		GrpcOptions: []grpc.DialOption{
 			grpc.WithConnectParams(reconnect),
 			grpc.WithChainUnaryInterceptor(pause),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage),
+				acceptUncompressed),
 		},
 	}}
 	if p := u.Port(); p != "" {
