@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"io"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/experimental"
 )
@@ -11,9 +12,10 @@ import (
 // clients read that. Vectors hardly become smaller, and the index of a scope took three times as long to read.
 // experimental.AcceptCompressors has a client say what it reads, but takes no list for an empty one. So uncompressed
 // names what no server knows, and is the only name that Qdrant is told.
-var acceptUncompressed = experimental.AcceptCompressors(uncompressed{}.Name())
-
-func init() { encoding.RegisterCompressor(uncompressed{}) }
+var acceptUncompressed = func() grpc.CallOption {
+	encoding.RegisterCompressor(uncompressed{}) // before main begins, as gRPC does not lock what is registered
+	return experimental.AcceptCompressors(uncompressed{}.Name())
+}()
 
 // uncompressed is an encoding.Compressor that changes nothing.
 type uncompressed struct{}
