@@ -7,7 +7,6 @@ package index
 import (
 	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,9 +32,10 @@ type contents struct {
 	docs    []doc
 	marks   []mark           // of the docs, which searches go through
 	slots   map[string]int32 // memory id to its slot, live ones only
-	words   map[string]int32 // to its number
-	lists   []word           // by number
-	often   map[pair]int     // frequencies that packed has no room for
+	words   vocabulary
+	lists   postings
+	ended   map[int32]int32 // by number of a word, how many of its slots are dead
+	often   map[pair]int    // frequencies that packed has no room for
 	vectors vectors
 	// The sessions that have ever had a turn, by number: counting by number is
 	// faster than by name.
@@ -106,15 +106,9 @@ type cited struct {
 	event   string
 }
 
-// word is the slots that have a term.
-type word struct {
-	list []packed // by slot, dead ones too
-	df   int32    // live memories that have it
-}
-
 func newIndex() *Index {
 	return &Index{contents: contents{
-		slots: map[string]int32{}, words: map[string]int32{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
+		slots: map[string]int32{}, ended: map[int32]int32{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
 		rests: map[uint64]*memory.Memory{}, citing: map[cited][]int32{}, hidden: map[string]hidden{},
 	}}
 }
@@ -178,12 +172,8 @@ func (ix *Index) add(e *Entry) {
 	slot, m := int32(len(ix.docs)), &e.Memory
 	d := doc{kept: ix.keep(m), vector: noVector, words: make([]packed, 0, len(e.Terms))}
 	for term, freq := range e.Terms {
-		number := ix.number(term)
-		w := &ix.lists[number]
-		w.df++
-		before := cap(w.list)
-		w.list = append(w.list, pack(slot, freq))
-		ix.bytes += packedBytes * int64(cap(w.list)-before)
+		number := ix.words.number(term)
+		ix.lists.add(number, pack(slot, freq))
 		d.words = append(d.words, pack(number, freq))
 		if freq >= manyFreq {
 			ix.often[pair{slot, number}] = freq
@@ -199,10 +189,10 @@ func (ix *Index) add(e *Entry) {
 	in := mark{length: int32(e.Terms.Length()), session: noSession}
 	if m.Kind == memory.KindTurn {
 		d.session = ix.sessionNumber(m.Source.SessionID) // a turn has one, be it ""
-		in.session, in.event = d.session, hashed(d.event)
+		in.session, in.event = d.session, hashed(d.event())
 	}
 	ix.docs, ix.marks = append(ix.docs, d), append(ix.marks, in)
-	ix.slots[m.ID] = slot
+	ix.slots[d.id()] = slot
 	if m.Kind == memory.KindTurn {
 		ix.insertTurn(slot)
 	}
@@ -217,18 +207,8 @@ func (ix *Index) add(e *Entry) {
 	ix.bytes += d.size()
 }
 
-// number returns the number of a term, which it makes if it is new.
-func (ix *Index) number(term string) int32 {
-	n, ok := ix.words[term]
-	if !ok {
-		term = strings.Clone(term) // it may be a part of all words of the memory
-		n = int32(len(ix.lists))
-		ix.words[term] = n
-		ix.lists = append(ix.lists, word{})
-		ix.bytes += wordBytes + stringBytes(term)
-	}
-	return n
-}
+// df is how many live memories have a word.
+func (ix *Index) df(number int32) int { return len(ix.lists.of(number)) - int(ix.ended[number]) }
 
 // addDeparting adds a fact to those that succession looks at.
 func (ix *Index) addDeparting(slot int32) {
@@ -311,7 +291,7 @@ func (ix *Index) Remove(id string, revision int64) {
 func (ix *Index) kill(slot int32) {
 	d := &ix.docs[slot]
 	for _, w := range d.words {
-		ix.lists[w.number()].df--
+		ix.ended[w.number()]++
 		if w.freq() == manyFreq {
 			delete(ix.often, pair{slot, w.number()})
 			ix.bytes -= oftenBytes
@@ -332,7 +312,7 @@ func (ix *Index) kill(slot int32) {
 	if d.vector == apart {
 		ix.apart--
 	}
-	delete(ix.slots, d.id)
+	delete(ix.slots, d.id())
 	var m restored
 	ix.restore(slot, &m, false)
 	ix.stored -= m.Bytes()
@@ -350,10 +330,7 @@ func (ix *Index) pack() {
 	if ix.dead < minDead || ix.dead < len(ix.docs)/2 {
 		return
 	}
-	fresh, names := newIndex(), make([]string, len(ix.lists))
-	for term, number := range ix.words {
-		names[number] = term
-	}
+	fresh := newIndex()
 	for i := range ix.docs {
 		if d := &ix.docs[i]; d.rest != nil {
 			var m restored
@@ -363,7 +340,7 @@ func (ix *Index) pack() {
 				e.Vector = ix.vectors.row(d.vector)
 			}
 			for _, w := range d.words {
-				e.Terms[names[w.number()]] = ix.freqOf(w, int32(i), w.number())
+				e.Terms[string(ix.words.word(w.number()))] = ix.freqOf(w, int32(i), w.number())
 			}
 			fresh.add(&e)
 		}

@@ -18,16 +18,23 @@ import (
 type kept struct {
 	rest      *memory.Memory // the fields that neither kept nor more has; nil once the memory is dead
 	more      *more          // nil for most turns
-	id, fact  string
-	event     string // Source.EventID
-	timestamp int64  // this and all times here are in microseconds since 1970, or noTime
+	texts     string         // the id, the fact and Source.EventID, one after another
+	timestamp int64          // this and all times here are in microseconds since 1970, or noTime
 	created   int64
 	updated   int64
 	expires   int64
 	revision  int64
+	factAt    uint32 // in texts
+	eventAt   uint32
 	session   int32 // the number of Source.SessionID; noSession for ""
 	own       bool  // no other memory shares rest
 }
+
+// id is Memory.ID.
+func (k *kept) id() string { return k.texts[:k.factAt] }
+
+// event is Source.EventID.
+func (k *kept) event() string { return k.texts[k.eventAt:] }
 
 // more is a part of a memory that few turns have, and most facts.
 type more struct {
@@ -82,8 +89,9 @@ func timeOf(at int64) time.Time {
 // keep gives a memory the form that the index keeps.
 func (ix *Index) keep(m *memory.Memory) kept {
 	k := kept{
-		id: m.ID, fact: m.Fact, event: m.Source.EventID(), timestamp: micros(m.Timestamp),
-		created: micros(m.CreateTime), updated: micros(m.UpdateTime), expires: micros(m.ExpireTime),
+		texts: m.ID + m.Fact + m.Source.EventID(), factAt: uint32(len(m.ID)), eventAt: uint32(len(m.ID) + len(m.Fact)),
+		timestamp: micros(m.Timestamp), created: micros(m.CreateTime),
+		updated: micros(m.UpdateTime), expires: micros(m.ExpireTime),
 		revision: m.Revision, session: noSession,
 	}
 	if m.Source.SessionID != "" {
@@ -144,15 +152,15 @@ func (ix *Index) restore(slot int32, m *restored, hasRest bool) {
 	if !hasRest {
 		m.Memory = *k.rest
 	}
-	m.ID, m.Fact, m.Revision = k.id, k.fact, k.revision
+	m.ID, m.Fact, m.Revision = k.id(), k.texts[k.factAt:k.eventAt], k.revision
 	m.Timestamp, m.CreateTime = timeOf(k.timestamp), timeOf(k.created)
 	m.UpdateTime, m.ExpireTime = timeOf(k.updated), timeOf(k.expires)
 	session, events := "", []string(nil)
 	if k.session >= 0 {
 		session = ix.sessions[k.session].name
 	}
-	if k.event != "" {
-		m.event[0] = k.event
+	if event := k.event(); event != "" {
+		m.event[0] = event
 		events = m.event[:]
 	}
 	x := k.more
@@ -197,7 +205,8 @@ func (m memories) of(ix *Index, slot int32) *memory.Memory {
 
 // compareTurns orders two turns of a session as memory.CompareTurns does.
 func compareTurns(a, b *kept) int {
-	return cmp.Or(cmp.Compare(a.timestamp, b.timestamp), strings.Compare(a.event, b.event), strings.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(a.timestamp, b.timestamp), strings.Compare(a.event(), b.event()),
+		strings.Compare(a.id(), b.id()))
 }
 
 // departs is memory.Memory.Departs of a memory that is live.
@@ -223,8 +232,8 @@ func (k *kept) events() []string {
 	if k.more != nil && k.more.events != nil {
 		return k.more.events
 	}
-	if k.event == "" {
+	if k.event() == "" {
 		return nil
 	}
-	return []string{k.event}
+	return []string{k.event()}
 }

@@ -89,7 +89,7 @@ func (s *search) sessions() {
 	n, most := len(s.words), 0                // sessions that have one of the words
 	for _, word := range s.words {
 		if word != noWord {
-			most = min(most+len(s.ix.lists[word].list), len(s.ix.sessions))
+			most = min(most+len(s.ix.lists.of(word)), len(s.ix.sessions))
 		}
 	}
 	numbers := make([]int32, 0, most) // of the sessions, by row
@@ -98,7 +98,7 @@ func (s *search) sessions() {
 		if word == noWord {
 			continue
 		}
-		for _, p := range s.ix.lists[word].list {
+		for _, p := range s.ix.lists.of(word) {
 			number := s.ix.marks[p.number()].session
 			if number < 0 {
 				continue
@@ -131,7 +131,7 @@ func (s *search) lexical() []int32 {
 			continue
 		}
 		idf := memory.IDF(s.stats.Docs, s.stats.DF[i])
-		for _, p := range s.ix.lists[word].list {
+		for _, p := range s.ix.lists.of(word) {
 			slot := p.number()
 			freq := s.ix.freqOf(p, slot, word)
 			s.scores[slot] += idf * saturated.of(freq, int(s.ix.marks[slot].length))

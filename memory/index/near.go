@@ -107,7 +107,7 @@ func (ix *Index) Passing(q *memory.Query, now time.Time, most int) (ids []string
 		if len(ids) == most {
 			return nil, false
 		}
-		ids = append(ids, ix.docs[slot].id)
+		ids = append(ids, ix.docs[slot].id())
 	}
 	return ids, true
 }

@@ -63,13 +63,11 @@ func (s *search) count() {
 	}
 	s.terms = make(map[int32]int, len(s.q.Terms))
 	for i, t := range s.q.Terms {
-		number, ok := s.ix.words[t]
-		if !ok {
-			number = noWord
-		} else {
+		number := s.ix.words.find(t)
+		if number != noWord {
 			s.terms[number] = i
 			s.mask |= bit(number)
-			s.stats.DF[i] = int(s.ix.lists[number].df)
+			s.stats.DF[i] = s.ix.df(number)
 		}
 		s.words = append(s.words, number)
 	}
@@ -103,7 +101,7 @@ func (s *search) cited(hits []int32) (out []int32) {
 			hashes = append(hashes, hashed(event))
 		}
 		for _, slot := range s.ix.turnsOf(session) {
-			if slices.Contains(hashes, s.ix.marks[slot].event) && events[s.ix.docs[slot].event] {
+			if slices.Contains(hashes, s.ix.marks[slot].event) && events[s.ix.docs[slot].event()] {
 				out = append(out, slot)
 			}
 		}
@@ -208,7 +206,7 @@ func (t *top) worse(a, b scored) bool {
 	if a.score != b.score {
 		return a.score < b.score
 	}
-	return t.s.ix.docs[a.slot].id > t.s.ix.docs[b.slot].id
+	return t.s.ix.docs[a.slot].id() > t.s.ix.docs[b.slot].id()
 }
 
 // Len implements heap.Interface.

@@ -12,9 +12,9 @@ import (
 // TestCacheFollowsHeap compares the sum with the heap.
 const (
 	slotBytes     = 36 // of a live memory, in Index.slots
-	wordBytes     = 36 // of an entry in Index.words
-	postingsBytes = int64(unsafe.Sizeof(word{}))
+	listHeadBytes = int64(unsafe.Sizeof([]packed{}))
 	packedBytes   = 4
+	endedBytes    = 12 // of an entry in Index.ended
 	oftenBytes    = 24 // of an entry in Index.often
 	docBytes      = int64(unsafe.Sizeof(doc{}) + unsafe.Sizeof(mark{}))
 	restBytes     = int64(unsafe.Sizeof(memory.Memory{}))
@@ -81,7 +81,7 @@ func (x *more) size() int64 {
 // size is what a live memory takes in an index, without its vector, its postings
 // and its place in Index.docs.
 func (d *doc) size() int64 {
-	n := slotBytes + packedBytes*int64(cap(d.words)) + stringBytes(d.id) + stringBytes(d.fact) + stringBytes(d.event)
+	n := slotBytes + packedBytes*int64(cap(d.words)) + stringBytes(d.texts)
 	if d.more != nil {
 		n += d.more.size()
 	}
@@ -109,7 +109,7 @@ func (e *Entry) Size() int64 {
 func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) + postingsBytes*int64(cap(ix.lists)) +
-		4*int64(cap(ix.departing))
+	bytes = ix.bytes + ix.vectors.bytes() + ix.words.bytes() + docBytes*int64(cap(ix.docs)) +
+		ix.lists.size() + endedBytes*int64(len(ix.ended)) + 4*int64(cap(ix.departing))
 	return bytes, len(ix.slots)+len(ix.hidden) == 0
 }

@@ -18,7 +18,7 @@ func (s *search) succession() []memory.Candidate {
 		if session < 0 {
 			continue
 		}
-		for _, fact := range s.ix.citing[cited{session, s.ix.docs[slot].event}] {
+		for _, fact := range s.ix.citing[cited{session, s.ix.docs[slot].event()}] {
 			if f := &s.ix.docs[fact]; f.rest != nil && f.departs(at) {
 				out = append(out, fact)
 			}

@@ -33,7 +33,7 @@ func (v *vectors) add(slot int32, vector []float32) (row int32) {
 	last := &v.blocks[len(v.blocks)-1]
 	if n := len(*last); cap(*last)-n < v.dim { // append would make more room than a block needs
 		rows := n / v.dim
-		*last = append(make([]float32, 0, min(rows+max(rows/4, 1), blockRows)*v.dim), *last...)
+		*last = append(make([]float32, 0, min(rows+max(rows/8, 1), blockRows)*v.dim), *last...)
 	}
 	*last = append(*last, vector...)
 	v.slots = append(v.slots, slot)
