@@ -7,6 +7,7 @@ package index
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -218,9 +219,9 @@ func (ix *Index) addDeparting(slot int32) {
 		return
 	}
 	for _, event := range d.events() {
-		at := cited{d.session, event}
+		at := cited{d.session, strings.Clone(event)} // that of the memory would keep all of its texts
 		ix.citing[at] = append(ix.citing[at], slot)
-		ix.bytes += citingBytes
+		ix.bytes += citingBytes + stringBytes(event)
 	}
 }
 

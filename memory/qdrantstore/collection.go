@@ -135,6 +135,8 @@ var (
 // graphsFrom is the size of a segment's vectors, in kB, from which Qdrant builds graphs of them. Below it compares the
 // vectors of a scope one by one, as exactly as can be. 100,000 vectors of 256 numbers take it 34 ms for both lists, and
 // took 41 with the graphs that Qdrant builds from 10,000 kB by default, of which the building took two cores minutes.
+// Vectors on a disk are slower to compare, and Qdrant quantizes them when it builds the graphs: there it keeps to its
+// default.
 const graphsFrom = 100_000
 
 // create makes the collection.
@@ -151,11 +153,13 @@ func (s *Store) create(ctx context.Context) error {
 		// Every search is within one tenant, so there is a graph for each
 		// tenant and none over all.
 		HnswConfig:             &qdrant.HnswConfigDiff{M: qdrant.PtrOf(uint64(0)), PayloadM: qdrant.PtrOf(uint64(16))},
-		OptimizersConfig:       &qdrant.OptimizersConfigDiff{IndexingThreshold: qdrant.PtrOf(uint64(graphsFrom))},
 		ShardNumber:            set.shards,
 		ReplicationFactor:      set.replicas,
 		WriteConsistencyFactor: set.consistency,
 		OnDiskPayload:          qdrant.PtrOf(true),
+	}
+	if set.quantization != "scalar" && !set.onDisk {
+		req.OptimizersConfig = &qdrant.OptimizersConfigDiff{IndexingThreshold: qdrant.PtrOf(uint64(graphsFrom))}
 	}
 	if set.quantization == "scalar" {
 		vector.OnDisk = qdrant.PtrOf(true)

@@ -3,7 +3,9 @@ package qdrantstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -16,35 +18,44 @@ import (
 // before it answers. To read more takes longer than Qdrant takes to answer.
 const readAtOnce = 2000
 
-// filler reads the indexes that no search waits for, one at a time, in the order in which they
-// were asked for. Qdrant's lists answer searches meanwhile. Of each scope they answer one search
-// at a time: several at once keep the reading from its end, and all of them are answered sooner
-// by the index.
+// filler reads the indexes that no search waits for, one at a time: apps take turns, and their users. Qdrant's lists
+// answer searches meanwhile. Of each scope they answer one search at a time, as far as that does not take long: several
+// at once keep the reading from its end, and all of them are answered sooner by the index.
 type filler struct {
 	mu      sync.Mutex
-	scopes  map[memory.Scope]*reading // not ended, maxReadings at most
-	queue   []*reading                // to be read, in order
+	scopes  map[memory.Scope]*reading // not ended
+	shares  *fair.Shares              // of maxReadings
+	queue   *fair.Queue[*reading]     // to be read
 	running bool                      // some are read, until the queue is empty
 	cancel  context.CancelFunc        // of the reading under way; nil if there is none
-	closed  bool
+	closed  chan struct{}
 	all     sync.WaitGroup
+	wait    time.Duration // turnWait, except in tests
 }
 
-// reading is an index that is read in the background, or will be after the search that asked for
-// it first.
+// reading is an index that is read in the background, or will be once a search has been answered
+// by the lists or a second one waits.
 type reading struct {
-	scope  memory.Scope
 	queued bool
 	turn   chan struct{} // of the search that Qdrant's lists answer; full while there is one
 	ended  chan struct{} // closed once the index is read, or cannot be
 }
 
-// maxReadings bounds the scopes of a filler. The searches of others take no turns.
-const maxReadings = 1000
+const (
+	// maxReadings bounds the scopes of a filler. The searches of others take no turns.
+	maxReadings = 32
+	// turnWait is how long a search waits for its turn or for the index, at most: some five answers of the lists.
+	turnWait = 500 * time.Millisecond
+)
 
 // inBackground is the key of the context of a reading that no search waits for. A search may
 // have begun a reading of the same scope before.
 type inBackground struct{}
+
+func newFiller() *filler {
+	return &filler{scopes: map[memory.Scope]*reading{}, shares: fair.NewShares(maxReadings),
+		queue: fair.NewQueue[*reading](), closed: make(chan struct{}), wait: turnWait}
+}
 
 // byLists waits until Qdrant's lists may answer a search of a scope. The caller calls leave once
 // they have: then the index is read for the searches that follow. If it is read before the turn of
@@ -57,17 +68,31 @@ func (s *Store) byLists(ctx context.Context, scope memory.Scope) (leave func(), 
 	if r == nil {
 		return func() {}, nil
 	}
-	defer fair.Pause(ctx)()
+	fill := func() { s.fill(scope) }
+	leave = func() {
+		<-r.turn
+		fill()
+	}
 	select {
 	case r.turn <- struct{}{}:
-		return func() {
-			<-r.turn
-			s.fill(scope)
-		}, nil
+		return leave, nil
+	default:
+		fill() // for the second search
+	}
+	defer fair.Pause(ctx)()
+	late := time.NewTimer(s.filler.wait)
+	defer late.Stop()
+	select {
+	case r.turn <- struct{}{}:
+		return leave, nil
 	case <-r.ended:
 		return nil, nil
+	case <-late.C:
+		return fill, nil
+	case <-s.filler.closed:
+		return nil, fmt.Errorf("%w: the store is closed", memory.ErrUnavailable)
 	case <-ctx.Done():
-		return nil, s.kind(ctx, ctx.Err())
+		return nil, s.kind(ctx, context.Cause(ctx))
 	}
 }
 
@@ -79,13 +104,11 @@ func (f *filler) reading(scope memory.Scope) *reading {
 	if r := f.scopes[scope]; r != nil {
 		return r
 	}
-	if f.closed || len(f.scopes) >= maxReadings {
+	if f.isClosed() || !f.shares.Fits(scope, 1, 0) {
 		return nil
 	}
-	if f.scopes == nil {
-		f.scopes = map[memory.Scope]*reading{}
-	}
-	r := &reading{scope: scope, turn: make(chan struct{}, 1), ended: make(chan struct{})}
+	f.shares.Add(scope, 1)
+	r := &reading{turn: make(chan struct{}, 1), ended: make(chan struct{})}
 	f.scopes[scope] = r
 	return r
 }
@@ -93,15 +116,15 @@ func (f *filler) reading(scope memory.Scope) *reading {
 // fill has the index of a scope read in the background, for the searches that follow. If that
 // fails, a later search tries again.
 func (s *Store) fill(scope memory.Scope) {
-	f := &s.filler
+	f := s.filler
 	r := f.reading(scope)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r == nil || r.queued || f.closed {
+	if r == nil || r.queued || f.isClosed() {
 		return
 	}
 	r.queued = true
-	f.queue = append(f.queue, r)
+	f.queue.Push(scope, r)
 	if !f.running {
 		f.running = true
 		f.all.Go(s.readQueued)
@@ -110,41 +133,42 @@ func (s *Store) fill(scope memory.Scope) {
 
 // readQueued reads indexes until none is queued.
 func (s *Store) readQueued() {
-	f := &s.filler
 	for {
 		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), inBackground{}, true))
-		r := f.next(cancel)
-		if r == nil {
+		next := s.filler.next(cancel)
+		if next == nil {
 			cancel()
 			return
 		}
-		if s.sizes.of(r.scope) != large {
-			_, _ = s.cached(ctx, r.scope, nil)
+		begin := time.Now()
+		if s.sizes.of(next.Scope) != large {
+			_, _ = s.cached(ctx, next.Scope, nil)
 		}
 		cancel()
-		f.end(r)
+		s.filler.end(next, time.Since(begin))
 	}
 }
 
 // next is what is to be read now, which cancel ends; nil for none.
-func (f *filler) next(cancel context.CancelFunc) *reading {
+func (f *filler) next(cancel context.CancelFunc) *fair.Ticket[*reading] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.queue) == 0 || f.closed {
+	if f.isClosed() || f.queue.Len() == 0 {
 		f.running, f.cancel = false, nil
 		return nil
 	}
-	r := f.queue[0]
-	f.queue, f.cancel = f.queue[1:], cancel
-	return r
+	f.cancel = cancel
+	return f.queue.Pop()
 }
 
 // end is the end of a reading.
-func (f *filler) end(r *reading) {
+func (f *filler) end(of *fair.Ticket[*reading], took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.scopes, r.scope)
-	close(r.ended)
+	f.queue.Charge(of, took)
+	f.shares.Add(of.Scope, -1)
+	delete(f.scopes, of.Scope)
+	close(of.Value.ended)
 }
 
 // reads reports whether the index of a scope is being read, or will be.
@@ -154,10 +178,21 @@ func (f *filler) reads(scope memory.Scope) bool {
 	return f.scopes[scope] != nil
 }
 
+func (f *filler) isClosed() bool {
+	select {
+	case <-f.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // close ends the reading under way, and begins no other.
 func (f *filler) close() {
 	f.mu.Lock()
-	f.closed = true
+	if !f.isClosed() {
+		close(f.closed)
+	}
 	if f.cancel != nil {
 		f.cancel()
 	}
@@ -190,6 +225,8 @@ func (s *Store) cached(ctx context.Context, scope memory.Scope, ahead *index.Ahe
 
 // roughly counts the memories of a scope, deleted ones too.
 func (s *Store) roughly(ctx context.Context, scope memory.Scope) (int, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	n, err := s.client.Count(ctx, &qdrant.CountPoints{
 		CollectionName: s.collection, Exact: qdrant.PtrOf(false),
 		Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope))}},

@@ -2,6 +2,7 @@ package qdrantstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -74,7 +75,7 @@ func TestSearchesTakeTurnsWhileIndexIsRead(t *testing.T) {
 	q := qdranttest.Start(t)
 	url := q.URL(t)
 	s := followed(t, url)
-	s.atOnce = 0
+	s.atOnce, s.filler.wait = 0, time.Hour
 	putWord(t, s, "w1")
 	c := &calls{}
 	c.record(t, s, url)
@@ -107,13 +108,16 @@ func TestSearchesTakeTurnsWhileIndexIsRead(t *testing.T) {
 	}
 	first := search(t.Context())
 	<-atLists
-	s.fill(followScope) // as another search's end does
-	<-reading
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := <-search(short); err == nil || len(atLists) > 0 {
 		t.Errorf("a second search has error %v, and asked the lists %d times", err, len(atLists))
 	}
+	<-reading // as a second search asked for it
+	s.filler.wait = time.Millisecond
+	late := search(t.Context())
+	<-atLists // as its turn does not come
+	s.filler.wait = time.Hour
 	others := []chan error{search(t.Context()), search(t.Context()), search(t.Context())}
 	close(goOn)
 	for _, ended := range others {
@@ -130,8 +134,72 @@ func TestSearchesTakeTurnsWhileIndexIsRead(t *testing.T) {
 		t.Errorf("Qdrant's lists were asked by %d more searches", len(atLists))
 	}
 	close(answer)
-	if err := <-first; err != nil {
+	for _, ended := range []chan error{first, late} {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A search that waits for its turn ends with the store, and one that is cut off leaves the others
+// their readings.
+func TestTurnEndsEarly(t *testing.T) {
+	t.Parallel()
+	s := followed(t, qdranttest.Start(t).URL(t))
+	leave, err := s.byLists(t.Context(), followScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.filler.wait = time.Hour
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range 2 * maxReadings {
+		scope := memory.Scope{App: "app", User: fmt.Sprint(i)}
+		if _, err := s.byLists(over, scope); err != nil {
+			t.Fatal(err)
+		}
+		s.fill(scope)
+	}
+	waits := make(chan error)
+	go func() {
+		_, err := s.byLists(t.Context(), followScope)
+		waits <- err
+	}()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waits; err != nil && !errors.Is(err, memory.ErrUnavailable) {
 		t.Error(err)
+	}
+	leave()
+}
+
+// Apps take turns with their readings, and one app has not all places.
+func TestReadingsOfApps(t *testing.T) {
+	t.Parallel()
+	f := newFiller()
+	var flood int
+	for i := range 2 * maxReadings {
+		if r := f.reading(memory.Scope{App: "flood", User: fmt.Sprint(i)}); r != nil {
+			f.queue.Push(memory.Scope{App: "flood", User: fmt.Sprint(i)}, r)
+			flood++
+		}
+	}
+	calm := memory.Scope{App: "calm", User: "u"}
+	r := f.reading(calm)
+	if flood != maxReadings/2 || r == nil {
+		t.Fatalf("one app has %d readings; another one has %v", flood, r)
+	}
+	f.queue.Push(calm, r)
+	for i := range 3 {
+		next := f.next(func() {})
+		f.end(next, time.Second)
+		if next.Scope == calm {
+			return
+		}
+		if i == 2 {
+			t.Error("the other app is not among the first three")
+		}
 	}
 }
 
@@ -200,10 +268,16 @@ func TestSearchBesideFill(t *testing.T) {
 	close(goOn)
 }
 
-// A reading in the background ends if Qdrant does not answer its first refresh.
+// A reading in the background ends if Qdrant does not answer one of its calls.
 func TestFillWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	url := qdranttest.Start(t).URL(t)
+	for _, hangs := range []string{"Count", "QueryBatch"} {
+		testFillWithoutAnswer(t, url, hangs)
+	}
+}
+
+func testFillWithoutAnswer(t *testing.T, url, hangs string) {
 	s := followed(t, url)
 	putWord(t, s, "w")
 	s.atOnce, s.opts.Timeout = 0, 100*time.Millisecond
@@ -214,7 +288,7 @@ func TestFillWithoutAnswer(t *testing.T) {
 	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
 		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
 			opts ...grpc.CallOption) error {
-			if path.Base(method) == "QueryBatch" {
+			if path.Base(method) == hangs {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -233,7 +307,7 @@ func TestFillWithoutAnswer(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the reading does not end")
+		t.Errorf("the reading does not end though %s does not answer", hangs)
 	}
 }
 

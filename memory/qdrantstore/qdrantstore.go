@@ -123,7 +123,7 @@ type Store struct {
 	peeks    *merger[memory.Scope, writeMark]                    // of searches, see follower.refresh
 	cache    *index.Cache                                        // of scopes that are not large
 	sizes    sizes
-	filler   filler
+	filler   *filler
 	heads    heads
 	failures atomic.Int64 // calls that failed because of Qdrant
 	written  atomic.Int64 // calls that have written memories, since Open
@@ -162,7 +162,7 @@ func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, 
 
 // connect gives a store without a collection, of a Qdrant that answers.
 func connect(ctx context.Context, url string, opts *Options) (*Store, error) {
-	s := &Store{whole: wholeSession, atOnce: readAtOnce}
+	s := &Store{whole: wholeSession, atOnce: readAtOnce, filler: newFiller()}
 	if opts != nil {
 		s.opts = *opts
 	}
