@@ -141,24 +141,33 @@ func TestSearchesTakeTurnsWhileIndexIsRead(t *testing.T) {
 	}
 }
 
-// A search that waits for its turn ends with the store, and one that is cut off leaves the others
-// their readings.
-func TestTurnEndsEarly(t *testing.T) {
+// A search that is cut off while it waits for its turn leaves no reading that nothing begins.
+func TestTurnIsCutOff(t *testing.T) {
 	t.Parallel()
 	s := followed(t, qdranttest.Start(t).URL(t))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range maxReadings / 2 {
+		scope := memory.Scope{App: "app", User: fmt.Sprint(i)}
+		s.filler.reading(scope).turn <- struct{}{} // of a search that never ends
+		if _, err := s.byLists(over, scope); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	s.filler.all.Wait()
+	if n := len(s.filler.scopes); n > 0 {
+		t.Errorf("%d readings are left", n)
+	}
+}
+
+// A search that waits for its turn ends with the store.
+func TestTurnEndsWithStore(t *testing.T) {
+	t.Parallel()
+	s := followed(t, qdranttest.Start(t).URL(t))
+	s.filler.wait, s.filler.running = time.Hour, true // nothing is read
 	leave, err := s.byLists(t.Context(), followScope)
 	if err != nil {
 		t.Fatal(err)
-	}
-	s.filler.wait = time.Hour
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	for i := range 2 * maxReadings {
-		scope := memory.Scope{App: "app", User: fmt.Sprint(i)}
-		if _, err := s.byLists(over, scope); err != nil {
-			t.Fatal(err)
-		}
-		s.fill(scope)
 	}
 	waits := make(chan error)
 	go func() {
@@ -168,8 +177,8 @@ func TestTurnEndsEarly(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-waits; err != nil && !errors.Is(err, memory.ErrUnavailable) {
-		t.Error(err)
+	if err := <-waits; !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("error %v, want that the store is closed", err)
 	}
 	leave()
 }
