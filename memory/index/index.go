@@ -114,6 +114,14 @@ func newIndex() *Index {
 	}}
 }
 
+// expect tells how many memories are about to be put. Their vectors get their room at once, and are not moved for each
+// of the first ones.
+func (ix *Index) expect(n int) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.vectors.coming = n
+}
+
 // Put takes in one revision of a memory. One older than the index has is ignored, and
 // so is the same revision without the vector that the index has. A memory that was created
 // later is another one, whatever its revision: the one before it is gone from the store.

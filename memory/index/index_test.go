@@ -137,6 +137,27 @@ func TestBlocksHaveNoSpareRoom(t *testing.T) {
 	}
 }
 
+// Vectors that are expected get their room with the first of them, and stay where they are.
+func TestExpectedVectorsStay(t *testing.T) {
+	ix := newIndex()
+	put := func() *float32 {
+		ix.Put(&Entry{Memory: memory.Memory{ID: fmt.Sprint("m", len(ix.docs)), Scope: ann, Kind: memory.KindFact},
+			Vector: []float32{1, 2, 3}})
+		return &ix.vectors.blocks[0][0]
+	}
+	put()
+	ix.expect(100)
+	first := put()
+	for range 99 {
+		if put() != first {
+			t.Fatalf("moved with %d memories", len(ix.docs))
+		}
+	}
+	if room := cap(ix.vectors.blocks[0]); room != 3*101 {
+		t.Errorf("room for %d numbers", room)
+	}
+}
+
 // A memory that has expired is in no answer, also one that another call has put in since the
 // index was brought up to date.
 func TestExpiredIsNotFound(t *testing.T) {

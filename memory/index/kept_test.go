@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +65,24 @@ func TestKeepsEachField(t *testing.T) {
 	put(plain)
 	if n := len(ix.rests); n > 10 {
 		t.Errorf("%d rests for memories that are alike", n)
+	}
+}
+
+// The events that facts cite are of their own: a part of the texts of a memory would keep all of
+// them, once the memory itself is gone.
+func TestCitedEventsKeepNoTexts(t *testing.T) {
+	ix := newIndex()
+	ix.Put(&Entry{Memory: memory.Memory{ID: "m", Scope: ann, Kind: memory.KindFact, Fact: strings.Repeat("long ", 1000),
+		ValidTo: time.Unix(1, 0), Source: memory.Source{SessionID: "s", EventIDs: []string{"e"}}}})
+	begin := uintptr(unsafe.Pointer(unsafe.StringData(ix.docs[0].texts)))
+	for at := range ix.citing {
+		event := uintptr(unsafe.Pointer(unsafe.StringData(at.event)))
+		if event-begin < uintptr(len(ix.docs[0].texts)) {
+			t.Errorf("event %q is a part of the texts", at.event)
+		}
+	}
+	if len(ix.citing) != 1 {
+		t.Errorf("%d events", len(ix.citing))
 	}
 }
 

@@ -15,6 +15,7 @@ type vectors struct {
 	dim    int
 	blocks [][]float32 // each but the last has blockRows rows
 	slots  []int32     // by row, the slot that it is of
+	coming int         // vectors that are known to come
 }
 
 // add adds the vector of a slot and returns its row. It returns noVector for an empty vector,
@@ -33,8 +34,9 @@ func (v *vectors) add(slot int32, vector []float32) (row int32) {
 	last := &v.blocks[len(v.blocks)-1]
 	if n := len(*last); cap(*last)-n < v.dim { // append would make more room than a block needs
 		rows := n / v.dim
-		*last = append(make([]float32, 0, min(rows+max(rows/8, 1), blockRows)*v.dim), *last...)
+		*last = append(make([]float32, 0, min(rows+max(rows/8, v.coming, 1), blockRows)*v.dim), *last...)
 	}
+	v.coming--
 	*last = append(*last, vector...)
 	v.slots = append(v.slots, slot)
 	return row

@@ -48,6 +48,7 @@ type follower struct {
 	turn  chan struct{} // has an element while a call is under way
 	begun atomic.Int64  // calls that have begun
 	early chan answer   // to the call that ask has begun; nil for none
+	whole bool          // the index was read in one call, and no refresh has followed
 
 	// The rest belongs to the call under way.
 	done int64     // the last call that has succeeded
@@ -66,6 +67,10 @@ func (f *follower) refresh(ctx context.Context, ix *index.Index) (changed bool, 
 	defer func() { <-f.turn }()
 	if f.done > ticket {
 		return false, nil // another one has asked for this one too
+	}
+	if f.whole {
+		f.whole = false
+		return false, nil
 	}
 	if f.early == nil && f.safe == f.last.n && !f.s.heads.sentAfter(f.scope, f.last.n) {
 		this := f.begun.Add(1)
@@ -127,6 +132,20 @@ func (s *Store) peek(ctx context.Context, scopes []memory.Scope) ([]writeMark, e
 type answer struct {
 	points []*qdrant.ScoredPoint
 	err    error
+}
+
+// loaded is called once all memories of an index are read, before it is made, with the points
+// of the last call, which are all if it was a single one. The first refresh is for what was
+// written meanwhile, of which several calls may each have a part. It makes no call if a single
+// one has read all, and no point has a number above that of the head, which was read before: then
+// nothing was written, or so late that the answer to a refresh might lack it too.
+func (f *follower) loaded(ctx context.Context, single bool, points []*qdrant.RetrievedPoint) {
+	f.whole = single && !slices.ContainsFunc(points, func(p *qdrant.RetrievedPoint) bool {
+		return p.GetPayload()[changeField].GetIntegerValue() > changeNumber(f.scope, f.safe)
+	})
+	if !f.whole {
+		f.ask(ctx)
+	}
 }
 
 // ask begins the call of the first refresh, before there is an index: all memories are

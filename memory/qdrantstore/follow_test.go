@@ -64,11 +64,13 @@ func has(t *testing.T, s *Store, words ...string) (out []string) {
 	return out
 }
 
-// calls records the methods that a store calls, and may run something after a call.
+// calls records the methods that a store calls, and may run something after a call, or change
+// the answer to it.
 type calls struct {
 	mu    sync.Mutex
 	made  []string
 	after func(method string, req any)
+	edit  func(reply any)
 }
 
 // record has a store make its calls through it.
@@ -84,8 +86,11 @@ func (c *calls) record(t *testing.T, s *Store, url string) {
 			err := invoke(ctx, method, req, reply, cc, opts...)
 			c.mu.Lock()
 			c.made = append(c.made, path.Base(method))
-			after := c.after
+			after, edit := c.after, c.edit
 			c.mu.Unlock()
+			if edit != nil {
+				edit(reply)
+			}
 			if after != nil {
 				after(path.Base(method), req)
 			}

@@ -57,7 +57,7 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		l.lanes = 2 // as searches are answered by Qdrant meanwhile
 	}
 	f := &follower{s: s, scope: scope, bare: l.bare, turn: make(chan struct{}, 1), safe: h.n, last: h.last()}
-	l.read = func() { f.ask(ctx) }
+	l.read = func(single bool, points []*qdrant.RetrievedPoint) { f.loaded(ctx, single, points) }
 	if err := l.run(ctx, take); err != nil {
 		return nil, err
 	}
@@ -71,8 +71,10 @@ type loading struct {
 	scope memory.Scope
 	n     int // of the memories, roughly
 	lanes int
-	bare  bool         // the index is one without vectors
-	read  func()       // is called once all memories are read, before the last of them are taken
+	bare  bool // the index is one without vectors
+	// read is called once all memories are read, before the last of them are taken, with
+	// the last points, which are all if a single call has read them.
+	read  func(single bool, points []*qdrant.RetrievedPoint)
 	under atomic.Int32 // lanes that still read
 	pages chan []*index.Entry
 
@@ -145,7 +147,7 @@ func (l *loading) lane(ctx context.Context, i int) error {
 			return err
 		}
 		if more = next != nil && (until == "" || next.GetUuid() < until); !more && l.under.Add(-1) == 0 {
-			l.read()
+			l.read(l.lanes == 1 && read == 0, points)
 		}
 		from = next
 		entries := make([]*index.Entry, 0, len(points))
@@ -184,6 +186,9 @@ func (l *loading) bound(i int) string {
 // indexFields is the payload that an index.Entry is read from.
 var indexFields = []string{docField, termsField, embeddedField}
 
+// loadFields is the payload of a page.
+var loadFields = qdrant.NewWithPayloadInclude(append([]string{changeField}, indexFields...)...)
+
 // page reads some live memories of the scope, in the order of their ids, and the id of
 // the one after them; nil for none.
 func (l *loading) page(ctx context.Context, from *qdrant.PointId, together int) (
@@ -193,7 +198,7 @@ func (l *loading) page(ctx context.Context, from *qdrant.PointId, together int) 
 	defer cancel()
 	points, next, err = l.s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
 		CollectionName: l.s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(together)),
-		Filter: live(l.scope, l.s.opts.Now()), WithPayload: qdrant.NewWithPayloadInclude(indexFields...),
+		Filter: live(l.scope, l.s.opts.Now()), WithPayload: loadFields,
 		WithVectors: denseUnless(l.bare),
 	})
 	return points, next, l.s.kind(ctx, err)
