@@ -351,10 +351,7 @@ func (c *Cache) fill(ctx context.Context, e *cached) {
 	if e.err = err; err == nil {
 		e.fresh, e.err = c.load(ctx, e.scope, func(page []*Entry) int64 {
 			counted.Do(count)
-			e.index.expect(len(page))
-			for _, one := range page {
-				e.index.Put(one)
-			}
+			e.index.putPage(page)
 			c.weigh(e, false)
 			_ = fair.Yield(ctx) // its error is that of ctx, which build sees too
 			bytes, _ := e.index.size()

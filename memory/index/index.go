@@ -114,14 +114,6 @@ func newIndex() *Index {
 	}}
 }
 
-// expect tells how many memories are about to be put. Their vectors get their room at once, and are not moved for each
-// of the first ones.
-func (ix *Index) expect(n int) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	ix.vectors.coming = n
-}
-
 // Put takes in one revision of a memory. One older than the index has is ignored, and
 // so is the same revision without the vector that the index has. A memory that was created
 // later is another one, whatever its revision: the one before it is gone from the store.
@@ -174,6 +166,27 @@ func (ix *Index) expireBy(at time.Time) {
 	if !at.IsZero() && (ix.expiring.IsZero() || at.Before(ix.expiring)) {
 		ix.expiring = at
 	}
+}
+
+// putPage takes in memories. Their vectors get their room at once: else each of the first ones of an
+// index is moved several times.
+func (ix *Index) putPage(page []*Entry) {
+	n := 0
+	for _, e := range page {
+		if len(e.Vector) > 0 {
+			n++
+		}
+	}
+	expect := func(n int) {
+		ix.mu.Lock()
+		defer ix.mu.Unlock()
+		ix.vectors.coming = n
+	}
+	expect(n)
+	for _, e := range page {
+		ix.Put(e)
+	}
+	expect(0) // some may have been older than what the index has
 }
 
 // add gives a memory the next slot. The caller has killed its older one.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -137,24 +138,33 @@ func TestBlocksHaveNoSpareRoom(t *testing.T) {
 	}
 }
 
-// Vectors that are expected get their room with the first of them, and stay where they are.
-func TestExpectedVectorsStay(t *testing.T) {
-	ix := newIndex()
-	put := func() *float32 {
-		ix.Put(&Entry{Memory: memory.Memory{ID: fmt.Sprint("m", len(ix.docs)), Scope: ann, Kind: memory.KindFact},
-			Vector: []float32{1, 2, 3}})
-		return &ix.vectors.blocks[0][0]
-	}
-	put()
-	ix.expect(100)
-	first := put()
-	for range 99 {
-		if put() != first {
-			t.Fatalf("moved with %d memories", len(ix.docs))
+// The vectors of a page that a store has read get the room that they need at once.
+func TestVectorsOfPageHaveTheirRoom(t *testing.T) {
+	page := func(n int, vector []float32) (out []*Entry) {
+		for i := range n {
+			out = append(out, &Entry{Vector: vector,
+				Memory: memory.Memory{ID: fmt.Sprint("m", len(vector), i), Scope: ann, Kind: memory.KindFact}})
 		}
+		return out
 	}
-	if room := cap(ix.vectors.blocks[0]); room != 3*101 {
-		t.Errorf("room for %d numbers", room)
+	const rest = 300
+	c := NewCache(0, func(_ context.Context, _ memory.Scope, take func([]*Entry) int64) (Refresh, error) {
+		take(append(page(blockRows, nil), page(blockRows+rest, []float32{1, 2, 3})...))
+		return nil, nil
+	})
+	defer c.Close()
+	ix, err := c.Get(t.Context(), ann, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if room := cap(ix.vectors.blocks[1]); len(ix.vectors.blocks) != 2 || room != 3*rest {
+		t.Errorf("%d blocks, the last with room for %d numbers", len(ix.vectors.blocks), room)
+	}
+	before := ix.vectors.bytes()
+	ix.putPage(page(blockRows, []float32{1})) // of another dimension
+	ix.Put(&Entry{Memory: memory.Memory{ID: "one", Scope: ann, Kind: memory.KindFact}, Vector: []float32{1, 2, 3}})
+	if more := ix.vectors.bytes() - before; more > 4*3*rest/2 {
+		t.Errorf("one more vector takes %d bytes", more)
 	}
 }
 

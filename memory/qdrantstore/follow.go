@@ -70,6 +70,7 @@ func (f *follower) refresh(ctx context.Context, ix *index.Index) (changed bool, 
 	}
 	if f.whole {
 		f.whole = false
+		ix.Settle(index.Settled{Write: f.safe})
 		return false, nil
 	}
 	if f.early == nil && f.safe == f.last.n && !f.s.heads.sentAfter(f.scope, f.last.n) {
@@ -120,7 +121,7 @@ func (s *Store) peek(ctx context.Context, scopes []memory.Scope) ([]writeMark, e
 	}
 	out := make([]writeMark, len(scopes))
 	for _, p := range points {
-		mark := writeMark{readHead(p.GetPayload()).n, p.GetPayload()[tokenField].GetStringValue()}
+		mark := markOf(p.GetPayload())
 		for _, i := range of[p.GetId().GetUuid()] {
 			out[i] = mark
 		}
@@ -137,13 +138,17 @@ type answer struct {
 // loaded is called once all memories of an index are read, before it is made, with the points
 // of the last call, which are all if it was a single one. The first refresh is for what was
 // written meanwhile, of which several calls may each have a part. It makes no call if a single
-// one has read all, and no point has a number above that of the head, which was read before: then
-// nothing was written, or so late that the answer to a refresh might lack it too.
+// one has read all, and nothing was written: the head among the points is the one that was read
+// before, and no point has a larger number, as those of a write whose head is yet to come.
 func (f *follower) loaded(ctx context.Context, single bool, points []*qdrant.RetrievedPoint) {
-	f.whole = single && !slices.ContainsFunc(points, func(p *qdrant.RetrievedPoint) bool {
-		return p.GetPayload()[changeField].GetIntegerValue() > changeNumber(f.scope, f.safe)
-	})
-	if !f.whole {
+	is, at, later := writeMark{}, headID(f.scope).GetUuid(), false
+	for _, p := range points {
+		if p.GetId().GetUuid() == at {
+			is = markOf(p.GetPayload())
+		}
+		later = later || p.GetPayload()[changeField].GetIntegerValue() > changeNumber(f.scope, f.safe)
+	}
+	if f.whole = single && is == f.last && !later; !f.whole {
 		f.ask(ctx)
 	}
 }

@@ -111,6 +111,11 @@ func readHead(payload map[string]*qdrant.Value) *head {
 	return h
 }
 
+// markOf reads the mark of the last write from the payload of a head.
+func markOf(payload map[string]*qdrant.Value) writeMark {
+	return writeMark{payload[changeField].GetIntegerValue() & maxWrites, payload[tokenField].GetStringValue()}
+}
+
 // headOf reads the head of a scope.
 func (s *Store) headOf(ctx context.Context, scope memory.Scope) (*head, error) {
 	got, err := s.get(ctx, []*qdrant.PointId{headID(scope)}, []string{changeField, tokensField})

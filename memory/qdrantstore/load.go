@@ -140,6 +140,7 @@ func (l *loading) take(ctx context.Context, entries []*index.Entry, take func([]
 func (l *loading) lane(ctx context.Context, i int) error {
 	from, until := qdrant.NewIDUUID(l.bound(i)), l.bound(i+1)
 	together := min(loadedFirst, l.n/l.lanes*9/8+16) // few memories, of which the last page has more
+	head := headID(l.scope).GetUuid()
 	wire, read := int64(0), 0
 	for more := true; more; {
 		points, next, err := l.page(ctx, from, together)
@@ -154,6 +155,9 @@ func (l *loading) lane(ctx context.Context, i int) error {
 		for _, p := range points {
 			if until != "" && p.GetId().GetUuid() >= until {
 				break
+			}
+			if p.GetId().GetUuid() == head {
+				continue
 			}
 			e, _, err := readEntry(p.GetPayload(), p.GetVectors())
 			if err != nil {
@@ -187,19 +191,24 @@ func (l *loading) bound(i int) string {
 var indexFields = []string{docField, termsField, embeddedField}
 
 // loadFields is the payload of a page.
-var loadFields = qdrant.NewWithPayloadInclude(append([]string{changeField}, indexFields...)...)
+var loadFields = qdrant.NewWithPayloadInclude(append([]string{changeField, tokenField}, indexFields...)...)
 
 // page reads some live memories of the scope, in the order of their ids, and the id of
-// the one after them; nil for none.
+// the one after them; nil for none. A single lane reads the head too, which loaded looks at.
 func (l *loading) page(ctx context.Context, from *qdrant.PointId, together int) (
 	points []*qdrant.RetrievedPoint, next *qdrant.PointId, err error,
 ) {
 	ctx, cancel := l.s.bounded(ctx)
 	defer cancel()
+	passes := live(l.scope, l.s.opts.Now())
+	if l.lanes == 1 {
+		passes = &qdrant.Filter{Should: []*qdrant.Condition{
+			qdrant.NewFilterAsCondition(passes), qdrant.NewHasID(headID(l.scope)),
+		}}
+	}
 	points, next, err = l.s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
 		CollectionName: l.s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(together)),
-		Filter: live(l.scope, l.s.opts.Now()), WithPayload: loadFields,
-		WithVectors: denseUnless(l.bare),
+		Filter: passes, WithPayload: loadFields, WithVectors: denseUnless(l.bare),
 	})
 	return points, next, l.s.kind(ctx, err)
 }
