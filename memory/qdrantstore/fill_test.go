@@ -216,21 +216,55 @@ func TestReadingsOfApps(t *testing.T) {
 // that is closed reads none.
 func TestCloseWhileIndexIsRead(t *testing.T) {
 	t.Parallel()
-	q := qdranttest.Start(t)
-	s := followed(t, q.URL(t))
-	s.atOnce = 0
+	url := qdranttest.Start(t).URL(t)
+	s := followed(t, url)
+	s.atOnce, s.opts.Timeout = 0, time.Hour
 	putWord(t, s, "w")
-	for range 10 {
-		has(t, s, "w")
+	hung := hang(t, s, url, "Scroll")
+	has(t, s, "w")
+	<-hung
+	ended := make(chan error, 1)
+	go func() { ended <- s.Close() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the store waits for the reading")
 	}
-	if err := s.Close(); err != nil {
+	before := len(hung)
+	s.fill(memory.Scope{App: "app", User: "bob"})
+	s.filler.all.Wait()
+	if more := len(hung) - before; more > 0 || s.filler.running {
+		t.Errorf("after the end %d calls were made, and readings go on: %t", more, s.filler.running)
+	}
+}
+
+// hang has the calls of a method that a store makes hang until they are given up. hung has an
+// element for each.
+func hang(t *testing.T, s *Store, url, hangs string) (hung chan struct{}) {
+	t.Helper()
+	set, err := parseURL(url)
+	if err != nil {
 		t.Fatal(err)
 	}
-	loads := s.CacheStats().Loads
-	s.fill(memory.Scope{App: "app", User: "bob"})
-	if now := s.CacheStats().Loads; now != loads || loads == 0 {
-		t.Errorf("%d readings, and %d after the end", loads, now)
+	hung = make(chan struct{}, 100)
+	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
+			if path.Base(method) == hangs {
+				hung <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}))
+	s.client.Close()
+	if s.client, err = qdrant.NewClient(&set.config); err != nil {
+		t.Fatal(err)
 	}
+	return hung
 }
 
 // A search that counts a scope of many memories while another one has its index read in the
@@ -290,23 +324,7 @@ func testFillWithoutAnswer(t *testing.T, url, hangs string) {
 	s := followed(t, url)
 	putWord(t, s, "w")
 	s.atOnce, s.opts.Timeout = 0, 100*time.Millisecond
-	set, err := parseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
-		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
-			opts ...grpc.CallOption) error {
-			if path.Base(method) == hangs {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return invoke(ctx, method, req, reply, cc, opts...)
-		}))
-	s.client.Close()
-	if s.client, err = qdrant.NewClient(&set.config); err != nil {
-		t.Fatal(err)
-	}
+	hang(t, s, url, hangs)
 	s.fill(followScope)
 	ended := make(chan struct{})
 	go func() {
